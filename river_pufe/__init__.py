@@ -1,0 +1,7 @@
+"""PUFE for River."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+
+__version__ = version("river-pufe")
