@@ -22,9 +22,9 @@ class Cycle:
     rounds both are seen, though of the old one less and less: its keys vanish one by one, in random order.
 
     **When to use it.** With different parameters it is each setting of the literature that knows of feature
-    spaces: PUFE[^1] as it stands, FESL[^2] with `unpredictable=False`, OPID[^3], in which the new space
-    shares features with the old one instead of rounds, with `overlap=0, survivors=0.5`, and a change without
-    warning with `overlap=0`.
+    spaces: PUFE[^1] as it stands; FESL[^2], whose streams are called feature evolvable, with
+    `unpredictable=False`; OPID[^3], in which the new space shares features with the old one instead of
+    rounds, with `overlap=0, survivors=0.5`; and a change without warning with `overlap=0`.
 
     Parameters
     ----------

@@ -23,7 +23,8 @@ class MappedSpaces(CycleStream, StreamWrapper):
     life. This is how PUFE[^1] and FESL[^2] make their synthetic data.
 
     **When to use it.** To see how well a model survives that its sensors are replaced, on any data set, while
-    the old sensors can be told from the new ones: exactly with a width of 1 or more, and else in part.
+    what the old ones would have read follows from the new ones: exactly with a width of 1 or more, and else
+    in part. A sample costs O(width · d²) for d features.
 
     Features have to be numbers, and booleans are. One that is absent in a sample, or `None` or NaN, counts as
     its mean. A map is made of the features known when its space opens; later ones have no part in it.

@@ -28,7 +28,7 @@ class SensorOutage(StreamWrapper):
     stop
         First round after the outage. Without one the keys never come back.
     keys
-        The keys that are away, or how many of them to draw from the first sample.
+        The keys that are away, or how many of them to draw from those seen until the outage starts.
     seed
         Random seed of the draw. Without one, it is drawn when the stream is made.
 
@@ -88,15 +88,19 @@ class SensorOutage(StreamWrapper):
         self.changes = tuple(sorted({*self.changes, *filter(None, (start, stop))}))
 
     def __iter__(self) -> Iterator[tuple[Features, Any]]:
+        known: Features = {}
         away: Collection[FeatureName] = ()
         for t, (x, y) in enumerate(self.dataset):
-            if t == 0:
-                away = self._draw(x)
-            out = t >= self.start and (self.stop is None or t < self.stop)
-            yield {name: value for name, value in x.items() if not (out and name in away)}, y
+            if t <= self.start:
+                known.update(x)
+            if t == self.start:
+                away = self._draw(list(known))
+            elif t == self.stop:
+                away = ()
+            yield {name: value for name, value in x.items() if name not in away}, y
 
-    def _draw(self, x: Features) -> frozenset[FeatureName]:
+    def _draw(self, known: list[FeatureName]) -> frozenset[FeatureName]:
         if isinstance(self.keys, Collection):
             return frozenset(self.keys)
-        require(self.keys < len(x), "keys", f"less than the {len(x)} of the first sample", self.keys)
-        return frozenset(self._rng("keys").sample(list(x), self.keys))
+        require(self.keys < len(known), "keys", f"less than the {len(known)} seen so far", self.keys)
+        return frozenset(self._rng("keys").sample(known, self.keys))

@@ -83,6 +83,7 @@ class SplitSpaces(CycleStream, StreamWrapper):
         if groups is not None:
             n_spaces = cycle.n_spaces
             require(len(groups) == n_spaces, "groups", f"{n_spaces}, one for each space", groups)
+            require(not any(isinstance(group, str) for group in groups), "groups", "collections", groups)
             names = list(itertools.chain.from_iterable(groups))
             require(len(set(names)) == len(names), "groups", "disjoint", groups)
         elif self.n_features is not None:
