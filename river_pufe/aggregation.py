@@ -1,0 +1,249 @@
+"""How much does each expert count?
+
+An aggregator knows its experts by their position and nothing of them but their losses: weights go out, losses come in.
+Experts may sleep: one that is not awake in a round has weight 0 and learns nothing from it. New aggregators need three
+methods; see `Aggregator`.
+"""
+
+from __future__ import annotations
+
+import abc
+import math
+import random
+
+import numpy as np
+from river import base
+
+from .sketch import Array, Mask
+
+
+class Aggregator(base.Base, abc.ABC):
+    """Weights of experts, some of them asleep, from their losses.
+
+    A subclass answers `_strengths` (how much each expert would count if all were awake, not normalized), and moves its
+    state in `update` and `reset`.
+
+    Attributes
+    ----------
+    n
+        Number of experts.
+
+    """
+
+    n: int = 0
+
+    @abc.abstractmethod
+    def _strengths(self) -> Array:
+        """Unnormalized weights, shape (n,), all ≥ 0."""
+
+    @abc.abstractmethod
+    def update(self, losses: Array, loss: float, awake: Mask) -> None:
+        """Learn from one round.
+
+        Parameters
+        ----------
+        losses
+            Loss of each expert, shape (n,); what stands at sleeping experts is not read.
+        loss
+            Loss of the weighted mixture.
+        awake
+            Which experts took part, shape (n,).
+
+        """
+
+    @abc.abstractmethod
+    def reset(self, born: Mask) -> None:
+        """Forget the past of some experts, shape (n,): they are new, or another model stands in their place.
+
+        A longer mask than n brings new experts.
+        """
+
+    def weights(self, awake: Mask) -> Array:
+        """Weights of all experts, shape (n,): ≥ 0, 0 where asleep, with sum 1 (0 if nobody is awake)."""
+        strengths = self._strengths() * awake
+        total = strengths.sum()
+        if not 0.0 < total < math.inf:
+            strengths = awake.astype(float)
+            total = max(strengths.sum(), 1.0)
+        strengths /= total
+        return strengths
+
+    def __str__(self) -> str:
+        return repr(self)
+
+
+class AdaNormalHedge(Aggregator):
+    """A hedge without a parameter: AdaNormalHedge, with sleeping experts.
+
+    **When to use it.** By default. Its regret against any expert, or mixture of them, is below
+    $\\sqrt{3 S (\\ln N + \\ln B + \\ln(1 + \\ln N))}$ with S the expert's cumulative absolute regret and
+    $B = 1 + \\frac{3}{2N} \\sum_i (1 + \\ln(1 + S_i))$, for losses in [0, 1] that are convex in the prediction (the
+    paper's Theorem 2), with no learning rate to set.
+
+    With R the cumulative regret of an expert, S the sum of its absolute values and
+    $\\Phi(R, S) = \\exp(\\max(0, R)^2 / 3S)$, an expert that is awake counts as
+    $\\frac{1}{2}(\\Phi(R + 1, S + 1) - \\Phi(R - 1, S + 1))$. If that is 0 for all, all awake count alike.
+    Costs O(n) a round.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from river_pufe.aggregation import AdaNormalHedge
+    >>> hedge, everybody = AdaNormalHedge(), np.array([True, True])
+    >>> hedge.reset(everybody)
+    >>> for _ in range(20):
+    ...     weights = hedge.weights(everybody)
+    ...     losses = np.array([0.2, 0.6])
+    ...     hedge.update(losses, weights @ losses, everybody)
+    >>> hedge.weights(everybody).round(3)
+    array([1., 0.])
+
+    References
+    ----------
+    [^1]: [Luo, H. and Schapire, R.E., 2015. Achieving all with no parameters: AdaNormalHedge.
+        COLT.](https://arxiv.org/abs/1502.05934)
+
+    """
+
+    def __init__(self) -> None:
+        self.regrets: Array = np.zeros(0)
+        self.magnitudes: Array = np.zeros(0)
+        self._current: Array = np.zeros(0)
+
+    @property
+    def n(self) -> int:  # type: ignore[override]
+        return len(self.regrets)
+
+    def _strengths(self) -> Array:
+        return self._current
+
+    def update(self, losses: Array, loss: float, awake: Mask) -> None:
+        regret = np.where(awake, loss - losses, 0.0)
+        self.regrets = self.regrets + regret
+        self.magnitudes = self.magnitudes + np.abs(regret)
+        self._current = self._weigh()
+
+    def reset(self, born: Mask) -> None:
+        n = len(born) - self.n
+        self.regrets = np.where(born, 0.0, np.append(self.regrets, np.zeros(n)))
+        self.magnitudes = np.where(born, 0.0, np.append(self.magnitudes, np.zeros(n)))
+        self._current = self._weigh()
+
+    def _weigh(self) -> Array:
+        scale = 3.0 * (self.magnitudes + 1.0)
+        upper = np.maximum(self.regrets + 1.0, 0.0) ** 2 / scale
+        lower = np.maximum(self.regrets - 1.0, 0.0) ** 2 / scale
+        # Φ overflows at an exponent of 710. Only ratios of weights matter, so the largest exponent is taken out.
+        top = upper.max(initial=0.0)
+        return np.exp(upper - top) - np.exp(lower - top)
+
+
+class Hedge(Aggregator):
+    """Exponential weights: the combination of FESL-c.
+
+    **When to use it.** To reproduce FESL-c. `AdaNormalHedge` needs no horizon and knows sleeping experts.
+
+    An expert with loss ℓ is multiplied by $\\exp(-\\eta \\ell)$, with $\\eta = \\sqrt{8 \\ln n / T}$.
+
+    Parameters
+    ----------
+    horizon
+        Number of rounds T that will be played. None: the number played so far stands in for it.
+
+    References
+    ----------
+    [^1]: Hou, B.J., Zhang, L. and Zhou, Z.H., 2017. Learning with feature evolvable streams. NeurIPS.
+
+    """
+
+    def __init__(self, horizon: int | None = None) -> None:
+        if horizon is not None and not horizon >= 1:
+            raise ValueError(f"horizon is a number of rounds, 1 or more, or None, not {horizon!r}")
+        self.horizon = horizon
+        self.rounds = 0
+        self._logs: Array = np.zeros(0)
+
+    @property
+    def n(self) -> int:  # type: ignore[override]
+        return len(self._logs)
+
+    def _strengths(self) -> Array:
+        return np.exp(self._logs - self._logs.max(initial=-math.inf))
+
+    def update(self, losses: Array, loss: float, awake: Mask) -> None:
+        self.rounds += 1
+        rate = math.sqrt(8 * math.log(max(self.n, 2)) / (self.horizon or self.rounds))
+        self._logs = self._logs - np.where(awake, rate * losses, 0.0)
+        self._logs -= self._logs.max(initial=0.0) if self.n == 0 else self._logs.max()
+
+    def reset(self, born: Mask) -> None:
+        if born.any():
+            self.rounds = 0
+        self._logs = np.where(born, 0.0, np.append(self._logs, np.zeros(len(born) - self.n)))
+
+
+class FixedShare(Aggregator):
+    """Fixed share, and one expert drawn by its weight: the selection of FESL-s.
+
+    **When to use it.** To reproduce FESL-s, or when the best expert changes often.
+
+    With $v_i = \\alpha_i \\exp(-\\eta \\ell_i)$ the new weights are $\\delta \\sum_j v_j / n + (1 - \\delta) v_i$,
+    $\\delta = 1 / (T - 1)$ and $\\eta = \\sqrt{8 / T \\cdot (2 \\ln n + (T - 1) H(\\delta))}$, H the binary entropy.
+    The next round's expert is drawn at the end of `update`, so that asking for weights changes nothing.
+
+    Parameters
+    ----------
+    horizon
+        Number of rounds T that will be played. None: the number played so far stands in for it.
+    seed
+        Seed of the draws.
+
+    References
+    ----------
+    [^1]: Hou, B.J., Zhang, L. and Zhou, Z.H., 2017. Learning with feature evolvable streams. NeurIPS.
+
+    """
+
+    def __init__(self, horizon: int | None = None, seed: int | None = None) -> None:
+        if horizon is not None and not horizon >= 1:
+            raise ValueError(f"horizon is a number of rounds, 1 or more, or None, not {horizon!r}")
+        self.horizon = horizon
+        self.seed = seed
+        self.rounds = 0
+        self._rng = random.Random(seed)
+        self._draw = self._rng.random()
+        self._shares: Array = np.zeros(0)
+
+    @property
+    def n(self) -> int:  # type: ignore[override]
+        return len(self._shares)
+
+    def _strengths(self) -> Array:
+        return self._shares
+
+    def weights(self, awake: Mask) -> Array:
+        """One expert has weight 1: the one drawn among those awake."""
+        shares = super().weights(awake)
+        drawn = np.zeros_like(shares)
+        if awake.any():
+            among = np.flatnonzero(awake)
+            drawn[among[min(np.searchsorted(np.cumsum(shares[among]), self._draw), len(among) - 1)]] = 1.0
+        return drawn
+
+    def update(self, losses: Array, loss: float, awake: Mask) -> None:
+        self.rounds += 1
+        T = max(self.horizon or self.rounds, 3)
+        share = 1.0 / (T - 1)
+        entropy = -share * math.log(share) - (1 - share) * math.log(1 - share)
+        rate = math.sqrt(8 / T * (2 * math.log(max(self.n, 2)) + (T - 1) * entropy))
+        shrunk = self._shares * np.exp(-rate * np.where(awake, losses, 0.0))
+        total = shrunk.sum()
+        mixed = share * total / max(self.n, 1) + (1 - share) * shrunk
+        self._shares = mixed / total if total > 0 else np.full(self.n, 1.0 / max(self.n, 1))
+        self._draw = self._rng.random()
+
+    def reset(self, born: Mask) -> None:
+        if born.any():
+            self.rounds = 0
+        n = len(born)
+        self._shares = np.where(born, 1.0 / n, np.append(self._shares, np.full(n - self.n, 1.0 / n)))

@@ -1,0 +1,203 @@
+"""What do the absent entries of a row read, given the observed ones?
+
+Both completions work on what a sketch says about the rows of the same space. `incoherence` and `sample_bound` are the
+quantities of Theorem 1 of the paper, which says how many observed entries suffice.
+"""
+
+from __future__ import annotations
+
+import abc
+import math
+
+import numpy as np
+from river import base
+
+from .sketch import Array, FrequentDirections, Mask
+
+
+class Completion(base.Base, abc.ABC):
+    """A way to fill the absent entries of a row."""
+
+    @abc.abstractmethod
+    def complete(self, row: Array, absent: Mask, sketch: FrequentDirections) -> Array | None:
+        """Complete a row.
+
+        Parameters
+        ----------
+        row
+            Shape (d,); what stands at absent positions is not read.
+        absent
+            Which entries are absent, shape (d,).
+        sketch
+            Sketch of earlier rows of the same space.
+
+        Returns
+        -------
+        A new row of shape (d,), or None if too few entries are observed.
+
+        """
+
+    def __str__(self) -> str:
+        return repr(self)
+
+
+class ConditionalMean(Completion):
+    """Mean of the absent entries given the observed ones.
+
+    **When to use it.** Always, unless the paper's own completion is wanted: on real data the rows have full rank, and
+    the plain projection on the row space then fills zeros. Here a direction counts by its singular value.
+
+    For rows with mean m whose scatter is sketched by B it is $m_a + B_a^T (B_o B_o^T + \\rho I)^{-1} B_o (x_o - m_o)$,
+    where o are the observed and a the absent entries. Costs O(ℓ²d).
+
+    Parameters
+    ----------
+    ridge
+        Noise variance ρ, in units of one standardized row. Towards 0 even the faintest direction is trusted; towards
+        infinity absent entries become the mean.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from river_pufe.completion import ConditionalMean
+    >>> from river_pufe.sketch import FrequentDirections
+    >>> sketch = FrequentDirections(size=4)
+    >>> for t in range(1, 9):
+    ...     sketch.update(np.array([t, 2.0 * t, 3.0 * t]))
+    >>> ConditionalMean().complete(np.array([1.0, np.nan, np.nan]), np.array([False, True, True]), sketch).round(2)
+    array([1.  , 1.99, 2.99])
+
+    """
+
+    def __init__(self, ridge: float = 1.0) -> None:
+        if not ridge > 0:
+            raise ValueError(f"ridge is a variance above 0, not {ridge!r}")
+        self.ridge = ridge
+
+    def complete(self, row: Array, absent: Mask, sketch: FrequentDirections) -> Array | None:
+        observed = ~absent
+        if not observed.any():
+            return None
+        left, right = sketch.regression(observed, absent, self.ridge)
+        mean = sketch.mean
+        completed = row.copy()
+        completed[absent] = mean[absent] + left @ (right @ (row[observed] - mean[observed]))
+        return completed
+
+
+class RowSpace(Completion):
+    """Least squares on the row space of the earlier rows: Algorithm 3 of the paper.
+
+    **When to use it.** To have the paper's method to the letter, or when the rows are known to have low rank.
+
+    With V the r right singular vectors of the earlier rows it is $V (V_o^T V_o)^{-1} V_o^T x_o$, observed entries
+    included; a pseudo-inverse stands in where $V_o^T V_o$ is singular. Costs O(ℓ²d).
+
+    Parameters
+    ----------
+    min_observed
+        Rows with fewer observed entries are not completed. None is the rank r, with fewer the solution is not unique.
+    tolerance
+        Singular values below this share of the largest one do not count for the rank.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from river_pufe.completion import RowSpace
+    >>> from river_pufe.sketch import FrequentDirections
+    >>> sketch = FrequentDirections(size=4)
+    >>> for t in range(1, 9):
+    ...     sketch.update(np.array([t, 2.0 * t, 3.0 * t]))
+    >>> RowSpace().complete(np.array([1.0, np.nan, np.nan]), np.array([False, True, True]), sketch)
+    array([1., 2., 3.])
+
+    References
+    ----------
+    [^1]: Hou, B.J., Zhang, L. and Zhou, Z.H., 2021. Prediction with Unpredictable Feature Evolution. IEEE TNNLS.
+
+    """
+
+    def __init__(self, min_observed: int | None = None, tolerance: float = 1e-7) -> None:
+        if min_observed is not None and not min_observed >= 1:
+            raise ValueError(f"min_observed is a number of entries, 1 or more, or None, not {min_observed!r}")
+        if not 0 <= tolerance < 1:
+            raise ValueError(f"tolerance is a share in [0, 1), not {tolerance!r}")
+        self.min_observed = min_observed
+        self.tolerance = tolerance
+
+    def complete(self, row: Array, absent: Mask, sketch: FrequentDirections) -> Array | None:
+        directions, _ = sketch.row_space(self.tolerance)
+        observed = ~absent
+        needed = directions.shape[1] if self.min_observed is None else self.min_observed
+        if np.count_nonzero(observed) < needed:
+            return None
+        mean = sketch.mean
+        coordinates = np.linalg.pinv(directions[observed]) @ (row[observed] - mean[observed])
+        return mean + directions @ coordinates
+
+
+def incoherence(rows: Array, rank: int | None = None) -> float:
+    """Incoherence μ(r) of a matrix, the largest over both factors of its singular value decomposition.
+
+    $$\\mu(r) = \\max\\left(\\max_i \\frac{n}{r} \\lVert U_{(i)} \\rVert^2, \\max_i \\frac{d}{r} \\lVert V_{(i)} \\rVert^2
+    \\right)$$
+
+    It is 1 where every row and column weighs alike, and max(n, d)/r where one stands alone: such an entry cannot be
+    told from the others.
+
+    Parameters
+    ----------
+    rows
+        The matrix, shape (n, d).
+    rank
+        Number of directions r. None is the numerical rank.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from river_pufe.completion import incoherence
+    >>> incoherence(np.ones((4, 6)))
+    1.0
+    >>> incoherence(np.eye(5)[:1])
+    5.0
+
+    """
+    left, strengths, right = np.linalg.svd(np.asarray(rows, dtype=float), full_matrices=False)
+    numerical = int(np.sum(strengths > strengths[0] * max(left.shape[0], right.shape[1]) * np.finfo(float).eps))
+    r = numerical if rank is None else rank
+    if not 1 <= r <= len(strengths):
+        raise ValueError(f"rank is a number of directions between 1 and {len(strengths)}, not {r!r}")
+    n, d = left.shape[0], right.shape[1]
+    return float(max(n / r * np.max(np.sum(left[:, :r] ** 2, 1)), d / r * np.max(np.sum(right[:r] ** 2, 0))))
+
+
+def sample_bound(rank: int, overlap: int, incoherence: float, delta: float = 0.05) -> float:
+    """Observed entries per row that suffice for exact completion: Theorem 1 of the paper.
+
+    With $s \\ge 7 \\mu(r) r \\ln(r b / \\delta)$ entries observed at random in each of the b rows of the overlap, all
+    of them are completed exactly with probability 1 - δ, if the rows have rank r. The bound is loose: r entries in
+    general position are enough in practice.
+
+    Parameters
+    ----------
+    rank
+        Rank r of the earlier rows.
+    overlap
+        Number b of rows in the overlap.
+    incoherence
+        Incoherence μ(r) of the earlier rows.
+    delta
+        Probability δ with which it may fail.
+
+    Examples
+    --------
+    >>> from river_pufe.completion import sample_bound
+    >>> round(sample_bound(rank=2, overlap=20, incoherence=1.2), 1)
+    112.3
+
+    """
+    if not rank >= 1 or not overlap >= 1:
+        raise ValueError(f"rank and overlap are 1 or more, not {rank!r} and {overlap!r}")
+    if not 0 < delta < 1:
+        raise ValueError(f"delta is a probability in (0, 1), not {delta!r}")
+    return 7 * incoherence * rank * math.log(rank * overlap / delta)

@@ -1,0 +1,161 @@
+"""How does a linear model move after an error?"""
+
+from __future__ import annotations
+
+import abc
+
+import numpy as np
+from river import base
+from scipy.linalg import blas
+
+from .sketch import Array, Mask
+
+
+class Rule(base.Base, abc.ABC):
+    """A step direction that does not depend on the weights: w ← w + g(x) · (target − prediction).
+
+    All experts and classes under one rule share its gain g. With an inverse P of what has been seen and the curvature
+    h of the loss it is $P x / (\\lambda + h x^T P x)$, which never overshoots the target.
+    """
+
+    @abc.abstractmethod
+    def step(self, views: Array, curvature: float, main: int) -> Array:
+        """Gains for a sample, and learn from it.
+
+        Parameters
+        ----------
+        views
+            Views of the sample, shape (v, d).
+        curvature
+            Second derivative of the loss by the score, times the weight of the sample: p(1 − p) for the logistic loss,
+            1 for the squared one.
+        main
+            The view to learn from.
+
+        Returns
+        -------
+        One gain per view, shape (v, d).
+
+        """
+
+    @abc.abstractmethod
+    def extend(self, n: int) -> None:
+        """Append n inputs."""
+
+    @abc.abstractmethod
+    def keep(self, inputs: Mask) -> None:
+        """Drop all other inputs."""
+
+    def __str__(self) -> str:
+        return repr(self)
+
+
+class Newton(Rule):
+    """Second-order steps: recursive least squares, and its like for the logistic loss.
+
+    **When to use it.** By default: it needs no step size, and is exact for the squared loss.
+
+    P is the inverse of $\\delta I + \\sum_t \\lambda^{T - t} h_t x_t x_t^T$. Costs O(d²) a step; above `max_size` inputs
+    only the diagonal of the sum is kept, and a step costs O(d).
+
+    Parameters
+    ----------
+    forgetting
+        Factor λ by which the past fades in a round. At 1 all rounds count alike; small values follow drift, and are
+        noisy.
+    prior
+        Precision δ of a weight, in units of one standardized row. Towards 0 the first rows are learned by heart; large
+        values learn slowly.
+    max_size
+        Number of inputs up to which all of P is kept.
+
+    """
+
+    def __init__(self, forgetting: float = 1.0, prior: float = 1.0, max_size: int = 600) -> None:
+        if not 0 < forgetting <= 1:
+            raise ValueError(f"forgetting is a factor in (0, 1], not {forgetting!r}")
+        if not prior > 0:
+            raise ValueError(f"prior is a precision above 0, not {prior!r}")
+        self.forgetting = forgetting
+        self.prior = prior
+        self.max_size = max_size
+        # P = scale · inverse, of which only the upper triangle is up to date, or its diagonal alone.
+        self._inverse: Array = np.zeros((0, 0), order="F")
+        self._scale = 1.0
+
+    def step(self, views: Array, curvature: float, main: int) -> Array:
+        inverse = self._inverse
+        if inverse.ndim == 1:
+            steps = views * (self._scale * inverse)
+        else:
+            steps = np.array([blas.dsymv(self._scale, inverse, view) for view in views])
+        leverages = np.einsum("ij,ij->i", views, steps)
+        self._learn(views[main], steps[main], curvature, float(leverages[main]))
+        steps /= (self.forgetting + curvature * leverages)[:, None]
+        return steps
+
+    def _learn(self, row: Array, step: Array, curvature: float, leverage: float) -> None:
+        if self._inverse.ndim == 1:
+            self._inverse = 1.0 / (1.0 / self._inverse + (curvature * self._scale / self.forgetting) * row * row)
+            total = self._inverse.sum()
+        else:
+            shrink = -curvature / (self._scale * (self.forgetting + curvature * leverage))
+            self._inverse = blas.dsyr(shrink, step, a=self._inverse, overwrite_a=1)
+            total = self._inverse.trace() if self.forgetting < 1.0 else 0.0
+        # Directions that are not seen for long must not become more uncertain than they were at first.
+        if self.forgetting < 1.0 and total * self._scale < len(row) / self.prior:
+            self._scale /= self.forgetting
+            if self._scale > 1e6:
+                self._inverse *= self._scale
+                self._scale = 1.0
+
+    def extend(self, n: int) -> None:
+        d = len(self._inverse)
+        fresh = 1.0 / (self.prior * self._scale)
+        if d + n > self.max_size:
+            diagonal = self._inverse if self._inverse.ndim == 1 else self._inverse.diagonal()
+            self._inverse = np.append(diagonal, np.full(n, fresh))
+            return
+        grown = np.zeros((d + n, d + n), order="F")
+        grown.flat[:: d + n + 1] = fresh
+        if self._inverse.ndim == 1:
+            grown.flat[: d * (d + n) : d + n + 1] = self._inverse
+        else:
+            grown[:d, :d] = self._inverse
+        self._inverse = grown
+
+    def keep(self, inputs: Mask) -> None:
+        if self._inverse.ndim == 1:
+            self._inverse = self._inverse[inputs]
+        else:
+            self._inverse = np.asfortranarray(self._inverse[np.ix_(inputs, inputs)])
+
+
+class Gradient(Rule):
+    """First-order steps of a constant rate.
+
+    **When to use it.** Beside `Newton`: it never settles, so it follows drift, and is robust where rows are few.
+
+    P is the rate times the identity (implicit gradient descent). Costs O(d) a step.
+
+    Parameters
+    ----------
+    rate
+        Step size η. Towards 0 nothing is learned; towards infinity each sample is fitted exactly.
+
+    """
+
+    def __init__(self, rate: float = 0.03) -> None:
+        if not rate > 0:
+            raise ValueError(f"rate is a step size above 0, not {rate!r}")
+        self.rate = rate
+
+    def step(self, views: Array, curvature: float, main: int) -> Array:
+        leverages = np.einsum("ij,ij->i", views, views)
+        return views * (self.rate / (1.0 + curvature * self.rate * leverages))[:, None]
+
+    def extend(self, n: int) -> None:
+        pass
+
+    def keep(self, inputs: Mask) -> None:
+        pass

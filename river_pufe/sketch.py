@@ -1,0 +1,152 @@
+"""What do all rows so far look like, in a fixed amount of memory?"""
+
+from __future__ import annotations
+
+import numpy as np
+from river import base
+
+Array = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
+Mask = np.ndarray[tuple[int], np.dtype[np.bool_]]
+
+
+class FrequentDirections(base.Base):
+    """Frequent Directions: a small matrix B with BᵀB close to AᵀA, where A holds all rows seen.
+
+    $$0 \\preceq A^T A - B^T B \\preceq \\frac{\\lVert A \\rVert_F^2}{\\ell} I$$
+
+    with $\\ell$ rows, and B is exact as long as A has fewer than $\\ell$ independent rows. With `centered` the rows
+    are taken relative to their mean, and AᵀA becomes the scatter matrix.
+
+    **When to use it.** When the row space or the covariance of a wide stream is needed, and d × d numbers are too many.
+
+    Rows are gathered in a buffer of $2\\ell$ rows that is shrunk when full (Ghashami et al., section 3), so a row
+    costs O(ℓd) amortized. Memory is O(ℓd).
+
+    Parameters
+    ----------
+    size
+        Number of rows kept, ℓ. At d or above nothing is ever lost; small values keep only the strongest directions.
+    centered
+        Whether the mean of the rows is taken out.
+
+    Attributes
+    ----------
+    n
+        Number of rows seen.
+    mean
+        Mean of the rows seen, shape (d,); zeros unless `centered`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from river_pufe.sketch import FrequentDirections
+    >>> rng = np.random.default_rng(0)
+    >>> A = rng.normal(size=(500, 3)) @ rng.normal(size=(3, 20))
+    >>> sketch = FrequentDirections(size=8)
+    >>> for row in A:
+    ...     sketch.update(row)
+    >>> directions, strengths = sketch.row_space()
+    >>> directions.shape
+    (20, 3)
+    >>> bool(np.allclose(A.T @ A, sketch.rows.T @ sketch.rows))
+    True
+
+    References
+    ----------
+    [^1]: [Liberty, E., 2013. Simple and deterministic matrix sketching. KDD.](https://arxiv.org/abs/1206.0594)
+    [^2]: [Ghashami, M., Liberty, E., Phillips, J.M. and Woodruff, D.P., 2016. Frequent Directions: simple and
+        deterministic matrix sketching. SIAM Journal on Computing.](https://arxiv.org/abs/1501.01711)
+
+    """
+
+    def __init__(self, size: int = 32, centered: bool = False) -> None:
+        if not size >= 1:
+            raise ValueError(f"size is a number of rows, 1 or more, not {size!r}")
+        self.size = size
+        self.centered = centered
+        self.n = 0
+        self.mean: Array = np.zeros(0)
+        self._buffer: Array = np.zeros((0, 0))
+        self._filled = 0
+
+    def update(self, row: Array) -> None:
+        """Take one more row of shape (d,) into account; its entries must be finite."""
+        if self.n == 0 and len(row) > len(self.mean):
+            self.extend(len(row) - len(self.mean))
+        if self.centered:
+            # Welford's update: the scatter grows by n/(n + 1) times the outer product of the deviation.
+            deviation = row - self.mean
+            row = deviation * np.sqrt(self.n / (self.n + 1))
+            self.mean = self.mean + deviation / (self.n + 1)
+        self.n += 1
+        if self._filled == len(self._buffer):
+            self._make_room()
+        self._buffer[self._filled] = row
+        self._filled += 1
+
+    def _make_room(self) -> None:
+        d = len(self.mean)
+        if len(self._buffer) < 2 * self.size:
+            grown = np.zeros((min(2 * self.size, max(8, 2 * len(self._buffer))), d))
+            grown[: self._filled] = self._buffer
+            self._buffer = grown
+        elif d <= self.size:
+            # Fewer columns than rows kept: a triangular factor holds all there is to know.
+            self._buffer[:d] = np.linalg.qr(self._buffer, mode="r")
+            self._filled = d
+        else:
+            # The eigenvectors of the small Gram matrix are the left singular vectors of the buffer.
+            squares, left = np.linalg.eigh(self._buffer @ self._buffer.T)
+            top = squares[-self.size :]
+            shrunk = np.maximum(top - max(squares[-self.size - 1], 0.0), 0.0)
+            scale = np.sqrt(np.divide(shrunk, top, out=np.zeros_like(top), where=top > 0))
+            self._buffer[: self.size] = (left[:, -self.size :] * scale).T @ self._buffer
+            self._filled = self.size
+
+    @property
+    def rows(self) -> Array:
+        """The matrix B, at most 2ℓ rows, shape (k, d)."""
+        return self._buffer[: self._filled]
+
+    def row_space(self, tolerance: float = 1e-7) -> tuple[Array, Array]:
+        """Right singular vectors of B and their singular values, shapes (d, r) and (r,).
+
+        The rank r is the number of singular values above `tolerance` times the largest one; below 1e-8 the sketch
+        cannot tell a direction from rounding. Costs O(ℓ²d).
+        """
+        _, strengths, directions = np.linalg.svd(self.rows, full_matrices=False)
+        r = int(np.sum(strengths > tolerance * strengths[0])) if strengths.size else 0
+        return directions[:r].T, strengths[:r]
+
+    def regression(self, inputs: Mask, outputs: Mask, ridge: float) -> tuple[Array, Array]:
+        """Ridge regression of some columns on others, from the sketch alone.
+
+        Returns
+        -------
+        Factors F of shape (outputs, k) and G of shape (k, inputs) with outputs ≈ F G inputs, both relative to the
+        mean. With $B_i$ and $B_o$ the columns of inputs and outputs, it is
+        $F = B_o^T$ and $G = (B_i B_i^T + \\rho I)^{-1} B_i$, which equals the ridge solution
+        $B_o^T B_i (B_i^T B_i + \\rho I)^{-1}$, and the conditional mean of a Gaussian whose covariance is BᵀB plus
+        noise of variance ρ. At ρ = 0 it is the least squares solution of smallest norm. Costs O(ℓ²d).
+
+        """
+        given, asked = self.rows[:, inputs], self.rows[:, outputs]
+        if ridge == 0:
+            return asked.T, np.linalg.pinv(given).T if given.size else given
+        if given.shape[1] < given.shape[0]:
+            gram = given.T @ given
+            gram.flat[:: len(gram) + 1] += ridge
+            return np.linalg.solve(gram, given.T @ asked).T, np.eye(len(gram))
+        gram = given @ given.T
+        gram.flat[:: len(gram) + 1] += ridge
+        return asked.T, np.linalg.solve(gram, given)
+
+    def extend(self, n: int) -> None:
+        """Append n columns that were 0 in all rows so far."""
+        self.mean = np.append(self.mean, np.zeros(n))
+        self._buffer = np.hstack([self._buffer, np.zeros((len(self._buffer), n))])
+
+    def keep(self, columns: Mask) -> None:
+        """Drop all other columns."""
+        self.mean = self.mean[columns]
+        self._buffer = np.ascontiguousarray(self._buffer[:, columns])

@@ -1,0 +1,524 @@
+"""Which keys form which feature space, decided from the keys alone?
+
+This is the only module that looks into a dict. It answers three questions: what row does a sample make, has a key
+vanished, and has a feature space opened or ended.
+"""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import decimal
+import math
+import numbers
+import operator
+import typing
+import warnings
+
+import numpy as np
+from river import base
+
+Key = typing.Hashable
+Sample = typing.Mapping[Key, object]
+Row = np.ndarray[tuple[int], np.dtype[np.float64]]
+Mask = np.ndarray[tuple[int], np.dtype[np.bool_]]
+
+#: How strongly the share of rounds in which a key is present speaks for how long its gaps last, in rounds.
+_SPELL_PRIOR = 10.0
+#: Larger values are cut to this, so that squares and sums of them stay finite.
+_HUGE = 1e150
+#: Number of keys seen once or twice and never again at which the user is told, once.
+_FLEETING = 100
+_N_EVENTS = 1000
+
+
+@dataclasses.dataclass(frozen=True)
+class FeatureSpace:
+    """An ordered set of keys with one life.
+
+    Parameters
+    ----------
+    keys
+        The keys, in the order in which they were first seen.
+    state
+        ``"current"``, ``"previous"`` (during an overlap) or ``"retired"``.
+    opened_at
+        Round of its first sample, counted from 0.
+    vanished
+        The keys that are regarded as gone.
+
+    """
+
+    keys: tuple[Key, ...]
+    state: str
+    opened_at: int
+    vanished: tuple[Key, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Event:
+    """Something that happened to the keys of a stream.
+
+    Parameters
+    ----------
+    round
+        When it was noticed, counted from 0.
+    kind
+        ``"opened"`` (new keys), ``"vanished"``, ``"returned"`` or ``"overlap ended"``.
+    keys
+        The keys it happened to. When an overlap ends these are the keys of the space that goes on.
+
+    """
+
+    round: int
+    kind: str
+    keys: tuple[Key, ...]
+
+    def __str__(self) -> str:
+        shown = ", ".join(map(str, self.keys[:6])) + (f", … ({len(self.keys)} keys)" if len(self.keys) > 6 else "")
+        return f"round {self.round}: {self.kind} {shown}"
+
+
+@dataclasses.dataclass
+class Evolution:
+    """What one sample changed, in the order in which the other parts must follow.
+
+    Parameters
+    ----------
+    opened
+        Number of slots appended for new keys.
+    overlap
+        Whether an overlap began: all slots before the new ones are those of the previous space.
+    origins
+        For each new slot the retired slot ``(space, position)`` it has been before, or None.
+    keep
+        Which slots (new ones included) go on, or None if all do; the others are dropped, once they are recoverable.
+    settled
+        Whether an overlap ended with this sample.
+    retired
+        Identifier under which the dropped slots are remembered, or None.
+    forgotten
+        Identifiers of retired spaces that are no longer remembered.
+
+    """
+
+    opened: int = 0
+    overlap: bool = False
+    origins: tuple[tuple[int, int] | None, ...] = ()
+    keep: Mask | None = None
+    settled: bool = False
+    retired: int | None = None
+    forgotten: tuple[int, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.opened or self.settled or self.keep is not None)
+
+
+@dataclasses.dataclass
+class _Retired:
+    space: FeatureSpace
+    usefulness: int
+
+
+def number(key: Key, value: object) -> float:
+    """Value of a feature as a float; NaN if the feature is absent.
+
+    Raises
+    ------
+    ValueError
+        If the value is not a finite real number; the message names the key and the cure.
+
+    """
+    if value is None or type(value).__name__ == "NAType":
+        return math.nan
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    if not isinstance(value, numbers.Real | decimal.Decimal | np.bool_):
+        if value != value and type(value).__name__ == "NaTType":
+            return math.nan
+        cure = (
+            "encode it first, e.g. with preprocessing.OneHotEncoder() | …"
+            if isinstance(value, str | bytes)
+            else "turn it into numbers first, one key each"
+        )
+        raise ValueError(f"feature {key!r} has the value {value!r}, which is not a number: {cure}")
+    try:
+        result = float(value)
+    except OverflowError:  # an int or a fraction beyond the range of floats
+        return math.copysign(_HUGE, value)  # type: ignore[arg-type]
+    except ValueError:  # a signalling NaN
+        return math.nan
+    if math.isinf(result):
+        raise ValueError(f"feature {key!r} has the value {value!r}, which is not finite: drop the key or clip it first")
+    return min(max(result, -_HUGE), _HUGE) if result == result else result
+
+
+class FeatureSpaces(base.Base):
+    """Feature spaces of a stream of dicts, found from their keys.
+
+    Every known key has a slot, its position in a row. The first space collects keys for `grace` samples. After that
+    the first sample with unknown keys opens a space: its keys are the *current* ones, the older ones the *previous*
+    ones, and an overlap begins. Further new keys join it. The overlap ends when the last previous key has vanished
+    (the new keys replaced the old ones), or when no previous key has vanished for so long that none is expected to
+    (those that are left are part of the current space: the new keys joined them).
+
+    A key has vanished when a gap as long as its present one would be improbable, given the rounds in which it was
+    present and absent before. With n present and m absent rounds, a key that comes and goes at random stays away for g
+    rounds with probability B(n + 1, m + 1 + g) / B(n + 1, m + 1), B the beta function. A key that stays away in spells
+    is judged by how long its gaps used to last. The larger of both probabilities counts. Any key that is seen again
+    is alive again.
+
+    Reading costs O(d), the decision O(number of absent keys).
+
+    Parameters
+    ----------
+    significance
+        Probability below which a gap means that the key has vanished. Towards 0 no key ever vanishes, and no overlap
+        ends; at 1 a key has vanished in the first round in which it is absent (the assumption of the paper, where
+        nothing is missing but for good).
+    grace
+        Number of samples during which new keys belong to the first space. At 0 every key that is not in the first
+        sample opens a new space; large values take a real change for a slow start.
+    patience
+        Rounds of overlap without a vanishing key after which new keys are taken as an addition. After k keys have
+        vanished within t rounds, an overlap of $(1 + t) p^{1/(k+1)}$ rounds is needed, p the patience. At 1 new keys
+        join at once; at infinity only when all previous keys are gone.
+    max_spaces
+        How many retired spaces are remembered; the one that was seen least is forgotten first.
+    absent
+        ``"missing"``: an absent key has a value that was not reported (NaN in a row). ``"zero"``: it is 0.
+
+    Attributes
+    ----------
+    keys
+        Keys by slot; those of the previous space come first.
+    n_previous
+        Number of slots of the previous space, 0 outside overlaps.
+    rounds
+        Number of samples seen.
+    events
+        The latest events, oldest first.
+
+    Examples
+    --------
+    >>> from river_pufe.spaces import FeatureSpaces
+    >>> spaces = FeatureSpaces(grace=1)
+    >>> for _ in range(100):
+    ...     _ = spaces.observe({"a": 1.0, "b": 2.0})
+    >>> for _ in range(4):
+    ...     _ = spaces.observe({"b": 2.0, "c": 3.0})
+    >>> spaces.vanished
+    ('a',)
+    >>> [(space.keys, space.state) for space in spaces.spaces]
+    [(('a', 'b'), 'previous'), (('c',), 'current')]
+
+    """
+
+    def __init__(
+        self,
+        significance: float = 1e-4,
+        grace: int = 20,
+        patience: float = 100,
+        max_spaces: int = 8,
+        absent: str = "missing",
+    ) -> None:
+        if not 0 <= significance <= 1:
+            raise ValueError(f"significance is a probability in [0, 1], not {significance!r}")
+        if not grace >= 0:
+            raise ValueError(f"grace is a number of samples, 0 or more, not {grace!r}")
+        if not patience >= 1:
+            raise ValueError(f"patience is a number of rounds, 1 or more, not {patience!r}")
+        if not max_spaces >= 0:
+            raise ValueError(f"max_spaces is a number of spaces, 0 or more, not {max_spaces!r}")
+        if absent not in ("missing", "zero"):
+            raise ValueError(f"absent is 'missing' or 'zero', not {absent!r}")
+        self.significance = significance
+        self.grace = grace
+        self.patience = patience
+        self.max_spaces = max_spaces
+        self.absent = absent
+
+        self.keys: list[Key] = []
+        self.n_previous = 0
+        self.rounds = 0
+        self.events: collections.deque[Event] = collections.deque(maxlen=_N_EVENTS)
+        self._slots: dict[Key, int] = {}
+        self._opened_at = self._previous_opened_at = 0
+        self._n_vanishings = self._last_vanishing = 0
+        self._retired: dict[int, _Retired] = {}
+        self._returnable: dict[Key, tuple[int, int]] = {}
+        self._n_retired = 0
+        self._n_fleeting = 0
+        self._presence = _Presence()
+        self._expect()
+
+    # Reading is pure.
+
+    def read(self, x: Sample) -> Row:
+        """Row of a sample over the known slots, shape (d,), NaN (or 0) where a key is absent.
+
+        Raises
+        ------
+        ValueError
+            If a value is not a finite number, also under a key that is not known.
+
+        """
+        row = self._read_expected(x)
+        return self._read_each(x) if row is None else row
+
+    def _read_expected(self, x: Sample) -> Row | None:
+        """Row of a sample that has just the keys that are alive, without a look at each of them."""
+        if len(x) != len(self._alive) or self._values_of is None:
+            return None
+        try:
+            values = self._values_of(x)
+            # A sum refuses strings and lists, and shows a NaN or an infinity.
+            if not -_HUGE < sum(values) < _HUGE:
+                return None
+            row = np.fromiter(values, np.float64, len(values))
+        except (KeyError, TypeError, ValueError, ArithmeticError):
+            return None
+        if len(row) == len(self.keys):
+            return row
+        wide = np.full(len(self.keys), self._filler)
+        wide[self._alive] = row
+        return wide
+
+    def _read_each(self, x: Sample) -> Row:
+        row = np.full(len(self.keys), math.nan)
+        for key, value in x.items():
+            reading = number(key, value)
+            slot = self._slots.get(key)
+            if slot is not None:
+                row[slot] = reading
+        if self.absent == "zero":
+            row[np.isnan(row)] = 0.0
+        return row
+
+    # Observing moves the state.
+
+    def observe(self, x: Sample) -> tuple[Evolution, Row]:
+        """Take the keys of a sample into account.
+
+        Returns
+        -------
+        What changed, and the row of the sample over the slots as they are before any is dropped.
+
+        Raises
+        ------
+        ValueError
+            As `read`; nothing has changed then.
+
+        """
+        evolution = Evolution()
+        row = self._read_expected(x)
+        if row is None:
+            row = self._read_each(x)
+            present = np.zeros(len(self.keys), dtype=bool)
+            unknown = []
+            for key, value in x.items():
+                if math.isnan(number(key, value)):
+                    continue
+                slot = self._slots.get(key)
+                if slot is None:
+                    unknown.append(key)
+                else:
+                    present[slot] = True
+            if unknown:
+                self._open(unknown, evolution)
+                present = np.append(present, np.ones(len(unknown), dtype=bool))
+                row = np.append(row, [number(key, x[key]) for key in unknown])
+            self._weigh(present)
+        elif self._presence.any_open:
+            present = np.zeros(len(self.keys), dtype=bool)
+            present[self._alive] = True
+            self._weigh(present)
+        self.rounds += 1
+        self._settle(evolution)
+        return evolution, row
+
+    def _open(self, unknown: list[Key], evolution: Evolution) -> None:
+        evolution.opened = len(unknown)
+        evolution.origins = tuple(self._returnable.get(key) for key in unknown)
+        for kind, returned in (("opened", False), ("returned", True)):
+            self._log(kind, tuple(k for k, origin in zip(unknown, evolution.origins) if bool(origin) is returned))
+        if self.n_previous == 0 and self.keys and self.rounds >= self.grace:
+            evolution.overlap = True
+            self.n_previous = len(self.keys)
+            self._previous_opened_at, self._opened_at = self._opened_at, self.rounds
+            self._n_vanishings, self._last_vanishing = 0, self.rounds
+        for key in unknown:
+            self._slots[key] = len(self.keys)
+            self.keys.append(key)
+        self._presence.extend(len(unknown), self.rounds)
+        self._expect()
+
+    def _weigh(self, present: Mask) -> None:
+        returned, vanished = self._presence.weigh(present, self.rounds, self.significance)
+        if returned is not None:
+            self._log("returned", self._named(returned))
+        if vanished is not None:
+            self._log("vanished", self._named(vanished))
+            if n := int(vanished[: self.n_previous].sum()):
+                self._n_vanishings += n
+                self._last_vanishing = self.rounds
+        if returned is not None or vanished is not None:
+            self._expect()
+
+    def _settle(self, evolution: Evolution) -> None:
+        """End an overlap when the evidence is in, and drop what is gone for good."""
+        gone, p = self._presence.gone, self.n_previous
+        if p:
+            active = self._last_vanishing - self._opened_at
+            needed = (1 + active) * self.patience ** (1 / (self._n_vanishings + 1))
+            if self.rounds - self._opened_at < needed and not gone[:p].all() and not gone[p:].all():
+                return
+        elif 2 * np.count_nonzero(gone) <= len(gone):
+            return
+        evolution.settled = p > 0
+        self.n_previous = 0
+        # A space that is gone whole, with nobody to recover it from, is kept: its keys may come back.
+        if not gone.all():
+            previous = FeatureSpace(
+                tuple(self.keys[:p] if p else self.keys),
+                "retired",
+                self._previous_opened_at if p else self._opened_at,
+                self._named(gone),
+            )
+            if p and not gone[:p].all():
+                self._opened_at = self._previous_opened_at
+            if gone.any():
+                evolution.keep = ~gone
+                self._retire(previous, evolution)
+        if p:
+            self._log("overlap ended", tuple(self.keys))
+
+    def _retire(self, space: FeatureSpace, evolution: Evolution) -> None:
+        """Drop the vanished keys, and remember them as a retired space."""
+        keep, gone = evolution.keep, self._presence.gone
+        assert keep is not None
+        seen = self._presence.seen(self.rounds)[gone]
+        identifier = self._n_retired
+        self._n_retired += 1
+        self._retired[identifier] = _Retired(space, int(seen.sum()))
+        self._returnable.update((key, (identifier, i)) for i, key in enumerate(space.vanished))
+        evolution.retired = identifier
+        if len(self._retired) > self.max_spaces:
+            forgotten = min(self._retired, key=lambda name: self._retired[name].usefulness)
+            for key in self._retired.pop(forgotten).space.vanished:
+                if self._returnable.get(key, (None,))[0] == forgotten:
+                    del self._returnable[key]
+            evolution.forgotten = (forgotten,)
+        before, self._n_fleeting = self._n_fleeting, self._n_fleeting + np.count_nonzero(seen <= 2)
+        if before < _FLEETING <= self._n_fleeting:
+            warnings.warn(
+                f"{self._n_fleeting} keys were seen once or twice and never again. Feature spaces are made of keys "
+                "that live for a while: select or hash one-off keys (ids, rare words) first.",
+                stacklevel=2,
+            )
+        self.keys = [self.keys[slot] for slot in np.flatnonzero(keep)]
+        self._slots = {key: slot for slot, key in enumerate(self.keys)}
+        self._presence.keep(keep)
+        self._expect()
+
+    def _expect(self) -> None:
+        """Prepare for a sample that has just the keys that are alive."""
+        self._alive = np.flatnonzero(~self._presence.gone)
+        alive = [self.keys[slot] for slot in self._alive]
+        self._values_of = operator.itemgetter(*alive) if len(alive) > 1 else None
+        self._filler = 0.0 if self.absent == "zero" else math.nan
+
+    # What a user looks at.
+
+    @property
+    def spaces(self) -> tuple[FeatureSpace, ...]:
+        """The feature spaces, oldest first."""
+        gone, p = self._presence.gone, self.n_previous
+        spaces = [retired.space for retired in self._retired.values()]
+        if p:
+            spaces.append(
+                FeatureSpace(tuple(self.keys[:p]), "previous", self._previous_opened_at, self._named(gone[:p]))
+            )
+        if self.keys:
+            vanished = tuple(key for key, away in zip(self.keys[p:], gone[p:]) if away)
+            spaces.append(FeatureSpace(tuple(self.keys[p:]), "current", self._opened_at, vanished))
+        return tuple(spaces)
+
+    def retired(self, identifier: int) -> FeatureSpace:
+        """The retired space that goes by an identifier."""
+        return self._retired[identifier].space
+
+    @property
+    def vanished(self) -> tuple[Key, ...]:
+        """The keys that are regarded as gone: those of retired spaces first."""
+        retired = [key for retired in self._retired.values() for key in retired.space.vanished]
+        return (*(k for k in dict.fromkeys(retired) if k not in self._slots), *self._named(self._presence.gone))
+
+    def _named(self, mask: Mask) -> tuple[Key, ...]:
+        return tuple(self.keys[slot] for slot in np.flatnonzero(mask))
+
+    def _log(self, kind: str, keys: tuple[Key, ...]) -> None:
+        if keys:
+            self.events.append(Event(self.rounds, kind, keys))
+
+
+class _Presence:
+    """When each slot was present and absent, and which ones are gone."""
+
+    def __init__(self) -> None:
+        self.gone = np.zeros(0, dtype=bool)
+        self.any_open = False
+        self._born = np.zeros(0, dtype=np.int64)
+        # Rounds and number of the gaps that are over, and the round in which the open gap began (-1: none is open).
+        self._absences = np.zeros(0, dtype=np.int64)
+        self._gaps = np.zeros(0, dtype=np.int64)
+        self._since = np.zeros(0, dtype=np.int64)
+        # Log-probability of a gap as long as the open one, for a key that is absent at random and for one in spells.
+        self._random = np.zeros(0)
+        self._spell = np.zeros(0)
+
+    def extend(self, n: int, round_: int) -> None:
+        for name, value in vars(self).items():
+            if isinstance(value, np.ndarray):
+                born = {"_born": round_, "_since": -1}.get(name, 0)
+                setattr(self, name, np.append(value, np.full(n, born, dtype=value.dtype)))
+
+    def keep(self, mask: Mask) -> None:
+        for name, value in vars(self).items():
+            if isinstance(value, np.ndarray):
+                setattr(self, name, value[mask])
+
+    def seen(self, round_: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        open_gap = np.where(self._since >= 0, round_ - self._since, 0)
+        return round_ - self._born - self._absences - open_gap
+
+    def weigh(self, present: Mask, round_: int, significance: float) -> tuple[Mask | None, Mask | None]:
+        """Account for one round; which slots returned from the gone, and which have vanished (None: none)."""
+        returned = vanished = None
+        back = present & (self._since >= 0)
+        if back.any():
+            self._absences[back] += round_ - self._since[back]
+            self._gaps[back] += 1
+            self._since[back] = -1
+            self._random[back] = self._spell[back] = 0.0
+            if (back & self.gone).any():
+                returned = back & self.gone
+                self.gone = self.gone & ~back
+        away = np.flatnonzero(~present & ~self.gone)
+        self.any_open = len(away) > 0
+        if self.any_open:
+            since, absences, gaps = self._since[away], self._absences[away], self._gaps[away]
+            since = self._since[away] = np.where(since < 0, round_, since)
+            gap = round_ - since
+            age = since - self._born[away]
+            share = (absences + 1) / (age + 2)
+            goes_on = (_SPELL_PRIOR * share + absences - gaps + gap - 1) / (_SPELL_PRIOR + absences + gap - 1)
+            self._random[away] += np.log((absences + 1 + gap) / (age + 2 + gap))
+            self._spell[away] += np.log(np.where(gap == 0, share, goes_on))
+            limit = math.log(significance) if significance else -math.inf
+            lost = away[np.maximum(self._random[away], self._spell[away]) < limit]
+            if len(lost):
+                vanished = np.zeros(len(present), dtype=bool)
+                vanished[lost] = True
+                self.gone = self.gone | vanished
+        return returned, vanished
