@@ -52,10 +52,16 @@ class Aggregator(base.Base, abc.ABC):
         """
 
     @abc.abstractmethod
-    def reset(self, born: Mask) -> None:
-        """Forget the past of some experts, shape (n,): they are new, or another model stands in their place.
+    def reset(self, born: Mask, prior: Array) -> None:
+        """Forget the past of some experts: they are new, or another model stands in their place.
 
-        A longer mask than n brings new experts.
+        Parameters
+        ----------
+        born
+            Which experts start anew, shape (n,); a longer mask than before brings new experts.
+        prior
+            How much each expert counts before any loss, shape (n,), all > 0; only ratios matter.
+
         """
 
     def weights(self, awake: Mask) -> Array:
@@ -83,14 +89,20 @@ class AdaNormalHedge(Aggregator):
     With R the cumulative regret of an expert, S the sum of its absolute values and
     $\\Phi(R, S) = \\exp(\\max(0, R)^2 / 3S)$, an expert that is awake counts as
     $\\frac{1}{2}(\\Phi(R + 1, S + 1) - \\Phi(R - 1, S + 1))$. If that is 0 for all, all awake count alike.
-    Costs O(n) a round.
+    A prior multiplies that. Costs O(n) a round.
+
+    Parameters
+    ----------
+    forgetting
+        Factor by which R and S fade in a round. At 1 nothing fades, and the bound above holds; below, the hedge follows
+        the best expert of the last 1 / (1 - forgetting) rounds or so, and its regret is bounded over those.
 
     Examples
     --------
     >>> import numpy as np
     >>> from river_pufe.aggregation import AdaNormalHedge
     >>> hedge, everybody = AdaNormalHedge(), np.array([True, True])
-    >>> hedge.reset(everybody)
+    >>> hedge.reset(everybody, prior=np.ones(2))
     >>> for _ in range(20):
     ...     weights = hedge.weights(everybody)
     ...     losses = np.array([0.2, 0.6])
@@ -105,9 +117,13 @@ class AdaNormalHedge(Aggregator):
 
     """
 
-    def __init__(self) -> None:
+    def __init__(self, forgetting: float = 1.0) -> None:
+        if not 0 < forgetting <= 1:
+            raise ValueError(f"forgetting is a factor in (0, 1], not {forgetting!r}")
+        self.forgetting = forgetting
         self.regrets: Array = np.zeros(0)
         self.magnitudes: Array = np.zeros(0)
+        self._prior: Array = np.zeros(0)
         self._current: Array = np.zeros(0)
 
     @property
@@ -119,12 +135,13 @@ class AdaNormalHedge(Aggregator):
 
     def update(self, losses: Array, loss: float, awake: Mask) -> None:
         regret = np.where(awake, loss - losses, 0.0)
-        self.regrets = self.regrets + regret
-        self.magnitudes = self.magnitudes + np.abs(regret)
+        self.regrets = self.forgetting * self.regrets + regret
+        self.magnitudes = self.forgetting * self.magnitudes + np.abs(regret)
         self._current = self._weigh()
 
-    def reset(self, born: Mask) -> None:
+    def reset(self, born: Mask, prior: Array) -> None:
         n = len(born) - self.n
+        self._prior = prior
         self.regrets = np.where(born, 0.0, np.append(self.regrets, np.zeros(n)))
         self.magnitudes = np.where(born, 0.0, np.append(self.magnitudes, np.zeros(n)))
         self._current = self._weigh()
@@ -135,7 +152,7 @@ class AdaNormalHedge(Aggregator):
         lower = np.maximum(self.regrets - 1.0, 0.0) ** 2 / scale
         # Φ overflows at an exponent of 710. Only ratios of weights matter, so the largest exponent is taken out.
         top = upper.max(initial=0.0)
-        return np.exp(upper - top) - np.exp(lower - top)
+        return self._prior * (np.exp(upper - top) - np.exp(lower - top))
 
 
 class Hedge(Aggregator):
@@ -168,18 +185,18 @@ class Hedge(Aggregator):
         return len(self._logs)
 
     def _strengths(self) -> Array:
-        return np.exp(self._logs - self._logs.max(initial=-math.inf))
+        return np.exp(self._logs)
 
     def update(self, losses: Array, loss: float, awake: Mask) -> None:
         self.rounds += 1
         rate = math.sqrt(8 * math.log(max(self.n, 2)) / (self.horizon or self.rounds))
         self._logs = self._logs - np.where(awake, rate * losses, 0.0)
-        self._logs -= self._logs.max(initial=0.0) if self.n == 0 else self._logs.max()
+        self._logs -= self._logs.max()
 
-    def reset(self, born: Mask) -> None:
+    def reset(self, born: Mask, prior: Array) -> None:
         if born.any():
             self.rounds = 0
-        self._logs = np.where(born, 0.0, np.append(self._logs, np.zeros(len(born) - self.n)))
+        self._logs = np.where(born, np.log(prior), np.append(self._logs, np.zeros(len(born) - self.n)))
 
 
 class FixedShare(Aggregator):
@@ -242,8 +259,8 @@ class FixedShare(Aggregator):
         self._shares = mixed / total if total > 0 else np.full(self.n, 1.0 / max(self.n, 1))
         self._draw = self._rng.random()
 
-    def reset(self, born: Mask) -> None:
+    def reset(self, born: Mask, prior: Array) -> None:
         if born.any():
             self.rounds = 0
-        n = len(born)
-        self._shares = np.where(born, 1.0 / n, np.append(self._shares, np.full(n - self.n, 1.0 / n)))
+        shares = np.where(born, prior / prior.sum(), np.append(self._shares, np.zeros(len(born) - self.n)))
+        self._shares = shares / shares.sum()

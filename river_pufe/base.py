@@ -1,50 +1,164 @@
-"""The one learning loop."""
+"""How do recovery, experts and aggregation work together, one sample after another?"""
 
 from __future__ import annotations
 
+import math
+import typing
+
+import numpy as np
 from river import base
+from river.utils import pretty
 
-from .aggregation import AdaNormalHedge
-from .experts import LinearExperts
+from .aggregation import AdaNormalHedge, Aggregator
+from .experts import Experts, LinearExperts
 from .recovery import FeatureRecovery
-from .spaces import FeatureSpaces
+from .sketch import Array
+from .spaces import Event, FeatureSpace, FeatureSpaces, Key, Sample
+from .tasks import Task
 
 
-class Base(base.Estimator):
-    def __init__(self, task, recovery=None, aggregator=None, experts=None, absent="missing"):
+class FeatureEvolving(base.Estimator):
+    """The one learning loop: the same for every task, method and phase of a stream.
+
+    Parameters
+    ----------
+    task
+        What scores mean.
+    model
+        The experts.
+    recovery
+        What makes rows of samples.
+    aggregator
+        What weighs the experts.
+    absent
+        What absence means, where `recovery` does not say it.
+
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        model: Experts | None,
+        recovery: FeatureRecovery | None,
+        aggregator: Aggregator | None,
+        absent: str,
+    ) -> None:
+        self.task = task
+        self.model = model if model is not None else LinearExperts()
         self.recovery = recovery if recovery is not None else FeatureRecovery(FeatureSpaces(absent=absent))
-        self.aggregator = aggregator if aggregator is not None else AdaNormalHedge()
-        self.experts = experts if experts is not None else LinearExperts()
+        self.aggregator = aggregator if aggregator is not None else AdaNormalHedge(forgetting=0.99)
         self.absent = absent
+        self._task = self.task.clone()
+        self._experts = self.model.clone()
         self._recovery = self.recovery.clone()
         self._aggregator = self.aggregator.clone()
-        self._experts = self.experts.clone()
-        self._task = task
-        import numpy as np
+        self._experts.grow(self._task.n_columns)
+        self._reset(np.ones(len(self._experts.names), dtype=bool))
+        self._weights: Array = self._aggregator.weights(np.ones(len(self._experts.names), dtype=bool))
+
+    def learn_one(self, x: Sample, y: typing.Any, w: float = 1.0) -> None:
+        """Learn from a sample with its target.
+
+        Parameters
+        ----------
+        x
+            Features by key; a key that is absent, None or NaN is not there.
+        y
+            The target.
+        w
+            Weight of the sample, 0 or more.
+
+        Raises
+        ------
+        ValueError
+            If a value is not a finite number, or the target is none. The model is as it was then.
+
+        """
+        if not 0 <= w < math.inf:
+            raise ValueError(f"the sample weight w is {w!r}, it must be a finite number, 0 or more")
+        task = self._task
+        y = task.check(y)
+        reading = self._follow(x)
+        task.admit(y)
         self._experts.grow(task.n_columns)
-        self._aggregator.reset(np.ones(len(self._experts.names), dtype=bool))
+        predictions, awake = self._experts.predict(reading, task)
+        weights = self._aggregator.weights(awake)
+        mixture = weights @ predictions
+        losses = task.losses(np.vstack([predictions, mixture]), task.target(y))
+        self._aggregator.update(losses[:-1], losses[-1], awake)
+        self._weights = weights
+        self._experts.learn(reading, predictions, mixture, y, w, task)
+        self._recovery.update(reading)
+        task.learn(y)
 
-    def _mixture(self, x):
-        views = self._recovery.views(self._recovery.read(x))
-        predictions = self._task.predictions(self._experts.scores(views))
-        return self._aggregator.weights(self._experts.awake) @ predictions
+    def observe_one(self, x: Sample) -> None:
+        """Learn from the features of a sample whose target is not known.
 
-    def learn_one(self, x, y, w=1.0):
-        y = self._task.check(y)
-        evolution, recover, row = self._recovery.evolve(x)
+        The feature spaces are followed, and completion and map learned; so the old model is recovered as well where
+        labels are rare.
+
+        Raises
+        ------
+        ValueError
+            If a value is not a finite number. The model is as it was then.
+
+        """
+        self._recovery.update(self._follow(x))
+
+    def _follow(self, x: Sample):
+        evolution, recover, reading = self._recovery.evolve(x)
         if evolution:
-            self._aggregator.reset(
-                self._experts.follow(evolution, recover, self._aggregator.weights(self._experts.awake)))
-        self._task.register(y)
-        if self._task.n_columns != self._experts._n_columns:
-            self._experts.grow(self._task.n_columns)
-        views = self._recovery.views(row)
-        predictions = self._task.predictions(self._experts.scores(views))
-        awake = self._experts.awake
-        mixture = self._aggregator.weights(awake) @ predictions
-        target = self._task.target(y)
-        losses = self._task.losses(predictions, target)
-        self._aggregator.update(losses, float(self._task.losses(mixture, target)), awake)
-        self._experts.learn(views, w * self._task.errors(predictions, target), w * self._task.curvature(mixture))
-        self._recovery.update(row, views)
-        self._task.learn(y)
+            self._reset(self._experts.follow(evolution, recover, self._weights))
+        return reading
+
+    def _reset(self, born) -> None:
+        self._aggregator.reset(born, self._experts.priors)
+
+    def _mixture(self, x: Sample) -> Array:
+        predictions, awake = self._experts.predict(self._recovery.look(x), self._task)
+        return self._aggregator.weights(awake) @ predictions
+
+    # What a user looks at.
+
+    @property
+    def spaces(self) -> tuple[FeatureSpace, ...]:
+        """The feature spaces, oldest first: keys, state, when they opened, and which keys have vanished."""
+        return self._recovery.spaces
+
+    @property
+    def overlapping(self) -> bool:
+        """Whether the previous and the current space are both alive."""
+        return self._recovery.overlapping
+
+    @property
+    def vanished(self) -> tuple[Key, ...]:
+        """The keys that are regarded as gone."""
+        return self._recovery.vanished
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """What happened to the keys lately, oldest first."""
+        return self._recovery.events
+
+    @property
+    def expert_weights(self) -> dict[str, float]:
+        """Weights of the experts in the latest round, by name."""
+        return dict(zip(self._experts.names, self._weights.tolist()))
+
+    def recover_one(self, x: Sample) -> dict[Key, float]:
+        """What the vanished features would have read, by key, as far as that is known."""
+        return self._recovery.recover_one(x)
+
+    def debug_one(self, x: Sample) -> str:
+        """A table of the experts: what each would answer, and how much it counts."""
+        predictions, awake = self._experts.predict(self._recovery.look(x), self._task)
+        weights = self._aggregator.weights(awake)
+        answers = [str(self._task.answer(p)) if a else "asleep" for p, a in zip(predictions, awake)]
+        return pretty.print_table(
+            headers=["Expert", "Weight", "Answer"],
+            columns=[
+                [*self._experts.names, "mixture"],
+                [*(f"{weight:.3f}" for weight in weights), "1.000"],
+                [*answers, str(self._task.answer(weights @ predictions))],
+            ],
+        )

@@ -64,12 +64,12 @@ class ConditionalMean(Completion):
     >>> sketch = FrequentDirections(size=4)
     >>> for t in range(1, 9):
     ...     sketch.update(np.array([t, 2.0 * t, 3.0 * t]))
-    >>> ConditionalMean().complete(np.array([1.0, np.nan, np.nan]), np.array([False, True, True]), sketch).round(2)
+    >>> ConditionalMean(ridge=1.0).complete(np.array([1.0, np.nan, np.nan]), np.array([False, True, True]), sketch).round(2)
     array([1.  , 1.99, 2.99])
 
     """
 
-    def __init__(self, ridge: float = 1.0) -> None:
+    def __init__(self, ridge: float = 10.0) -> None:
         if not ridge > 0:
             raise ValueError(f"ridge is a variance above 0, not {ridge!r}")
         self.ridge = ridge

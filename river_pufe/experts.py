@@ -1,8 +1,8 @@
 """Who predicts?
 
-An expert is a learner together with the rows that it reads. `LinearExperts` are the default: linear models in all views
-of a sample, under all learning rules, moved by one vectorized step. `SpaceExperts` hold one model of any kind for each
-feature space.
+An expert is a learner together with the rows that it reads. `LinearExperts` are the default: linear models of three
+views of a sample under several learning rules, all moved by one vectorized step. `SpaceExperts` hold one learner of any
+kind for each feature space.
 """
 
 from __future__ import annotations
@@ -14,26 +14,56 @@ import numpy as np
 from river import base
 
 from .linear_map import Affine
-from .recovery import COMPLETED, FRESH, PRESENT, FeatureRecovery
+from .recovery import COMPLETED, FRESH, PRESENT, Reading
 from .rules import Gradient, Newton, Rule
 from .sketch import Array, Mask
-from .spaces import Evolution, Row
-
-VIEWS = {PRESENT: "present", COMPLETED: "recovered", FRESH: "fresh"}
+from .spaces import Evolution
+from .tasks import Task
 
 
 class Experts(base.Base, abc.ABC):
-    """Experts that score a sample and learn from it."""
+    """Experts that predict from a reading, learn from it, and follow the feature spaces."""
 
     @property
     @abc.abstractmethod
-    def names(self) -> tuple[str, ...]: ...
+    def names(self) -> tuple[str, ...]:
+        """Names of the experts, in the order of their predictions."""
+
+    @property
+    @abc.abstractmethod
+    def priors(self) -> Array:
+        """How much each expert counts before any loss, shape (n,)."""
 
     @abc.abstractmethod
-    def grow(self, n_columns: int) -> None: ...
+    def grow(self, n_columns: int) -> None:
+        """Append columns of scores, for new classes."""
 
     @abc.abstractmethod
-    def follow(self, evolution: Evolution, recover: Affine | None, weights: Array) -> Mask: ...
+    def follow(self, evolution: Evolution, recover: Affine | None, weights: Array) -> Mask:
+        """Follow a change of the slots.
+
+        Parameters
+        ----------
+        evolution
+            What changed.
+        recover
+            The map from the slots that are kept to those that are dropped, if it is known.
+        weights
+            Weights of the experts before the change, shape (n,).
+
+        Returns
+        -------
+        Which experts are new, or hold another model than before; shape (n,) for the experts after the change.
+
+        """
+
+    @abc.abstractmethod
+    def predict(self, reading: Reading, task: Task) -> tuple[Array, Mask]:
+        """Predictions of all experts, shape (n, columns), and which of them are awake, shape (n,)."""
+
+    @abc.abstractmethod
+    def learn(self, reading: Reading, predictions: Array, mixture: Array, y: typing.Any, w: float, task: Task) -> None:
+        """Learn from a sample, given what was predicted for it."""
 
     def __str__(self) -> str:
         return repr(self)
@@ -42,104 +72,128 @@ class Experts(base.Base, abc.ABC):
 class LinearExperts(Experts):
     """Linear models in three views of a sample, under several learning rules.
 
-    - *present* reads what is there, and goes on with what it knows for ever: the model that a user would otherwise run;
-    - *recovered* reads completed rows; when features are gone for good, its weights on them move to what is left by
-      the learned map (a linear model of recovered features is linear in the features they are recovered from);
-    - *fresh* starts anew with each feature space, and reads nothing else.
+    - *present* reads what is there, and never forgets: the linear model that a user would otherwise run;
+    - *recovered* reads completed rows. When a space opens it starts from the mixture of all experts, and when features
+      are dropped its weights on them move to what is left, by the learned map: a linear model of recovered features is
+      linear in the features they are recovered from;
+    - *fresh* starts anew with each space, and reads nothing else. Where a retired feature returns, it starts from the
+      weight that the feature had.
+
+    All experts under one rule share its gains, so a round costs one product with a matrix of weights for all scores,
+    and one step and one update of rank one for each rule. Memory is O(rules · d) numbers, and what the rules need.
+
+    Parameters
+    ----------
+    rules
+        The learning rules; each is used in every view. By default two second-order rules, of which one forgets, and a
+        first-order one.
+    prior
+        How much the views *present*, *recovered* and *fresh* count before any loss. The recovered model is what was
+        best so far, so most of the trust is in it.
 
     """
 
-    def __init__(self, rules: tuple[Rule, ...] | None = None) -> None:
-        self.rules = rules if rules is not None else (
-            Newton(), Newton(forgetting=0.99), Gradient()
-        )
+    VIEWS = ("present", "recovered", "fresh")
+
+    def __init__(
+        self, rules: tuple[Rule, ...] | None = None, prior: tuple[float, float, float] = (1.0, 4.0, 2.0)
+    ) -> None:
+        if not (len(prior) == 3 and min(prior) > 0):
+            raise ValueError(f"prior is one number above 0 for each of present, recovered and fresh, not {prior!r}")
+        self.rules = rules if rules is not None else (Newton(), Newton(forgetting=0.99, prior=1.0), Gradient())
+        self.prior = prior
         self._rules = [rule.clone() for rule in self.rules]
-        self._n_columns = 0
-        self._fresh_awake = False
-        self._memory: dict[int, Array] = {}
         for rule in self._rules:
             rule.extend(1)
+        self._n_columns = 0
+        self._any_fresh = False
         # Rules × inputs (the constant first) × views · columns.
         self._weights: Array = np.zeros((len(self._rules), 1, 0))
+        self._retired: dict[int, Array] = {}
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(f"{view}/{i}{type(rule).__name__}" for i, rule in enumerate(self._rules) for view in VIEWS.values())
+        return tuple(f"{view} {rule.name}" for rule in self._rules for view in self.VIEWS)
 
     @property
-    def awake(self) -> Mask:
-        awake = np.ones((len(self._rules), len(VIEWS)), dtype=bool)
-        awake[:, FRESH] = self._fresh_awake
-        return awake.reshape(-1)
+    def priors(self) -> Array:
+        return np.tile(self.prior, len(self._rules))
 
     def grow(self, n_columns: int) -> None:
-        """More classes."""
-        R, D, _ = self._weights.shape
-        grown = np.zeros((R, D, len(VIEWS), n_columns))
-        grown[..., : self._n_columns] = self._weights.reshape(R, D, len(VIEWS), self._n_columns)
+        known, more = self._cube, n_columns - self._n_columns
+        # A class is most like the mean of the others before anything is known of it; the first one has score 0.
+        mean = known.sum(-1, keepdims=True) / (self._n_columns + 1)
         self._n_columns = n_columns
-        self._weights = grown.reshape(R, D, len(VIEWS) * n_columns)
+        self._cube = np.concatenate([known, np.repeat(mean, more, axis=-1)], axis=-1)
+        for identifier, slab in self._retired.items():
+            self._retired[identifier] = np.pad(slab, [(0, 0), (0, 0), (0, more)])
 
-    def scores(self, views: Array) -> Array:
-        """Scores of all experts, shape (n, columns)."""
+    def predict(self, reading: Reading, task: Task) -> tuple[Array, Mask]:
+        views = reading.views
         if len(views) == 1:
-            return (views[0] @ self._weights).reshape(len(self._rules) * len(VIEWS), self._n_columns)
-        scores = np.einsum("vd,rdvc->rvc", views, self._weights.reshape(*self._weights.shape[:2], len(VIEWS), self._n_columns))
-        return scores.reshape(-1, self._n_columns) if self._n_columns else scores.reshape(len(self.names), 0)
-
-    def learn(self, views: Array, errors: Array, curvature: float) -> None:
-        """One step of all experts."""
-        R, D, _ = self._weights.shape
-        main = min(COMPLETED, len(views) - 1)
-        if len(views) == 1:
-            errors = errors.reshape(R, len(VIEWS) * self._n_columns)
-            for weights, rule, error in zip(self._weights, self._rules, errors):
-                weights += rule.step(views, curvature, main)[0][:, None] * error
+            scores = views[0] @ self._weights
         else:
-            errors = errors.reshape(R, len(VIEWS), self._n_columns)
-            for weights, rule, error in zip(self._weights, self._rules, errors):
-                gains = rule.step(views, curvature, main)
-                weights += (gains.T[:, :, None] * error).reshape(D, len(VIEWS) * self._n_columns)
+            scores = np.einsum("vd,rdvc->rvc", views, self._cube)
+        awake = np.ones((len(self._rules), len(self.VIEWS)), dtype=bool)
+        awake[:, FRESH] = self._any_fresh
+        return task.predictions(scores.reshape(awake.size, self._n_columns)), awake.reshape(-1)
+
+    def learn(self, reading: Reading, predictions: Array, mixture: Array, y: typing.Any, w: float, task: Task) -> None:
+        views = reading.views
+        curvature = w * task.curvature(mixture)
+        errors = (w * task.errors(predictions, task.target(y))).reshape(len(self._rules), len(self.VIEWS), -1)
+        main = min(COMPLETED, len(views) - 1)
+        for weights, rule, error in zip(self._weights, self._rules, errors):
+            gains = rule.step(views, curvature, main)
+            if len(views) == 1:
+                weights += gains[0][:, None] * error.reshape(-1)
+            else:
+                weights += (gains.T[:, :, None] * error).reshape(weights.shape)
 
     def follow(self, evolution: Evolution, recover: Affine | None, weights: Array) -> Mask:
-        R, C = len(self._rules), self._n_columns
-        born = np.zeros((R, len(VIEWS)), dtype=bool)
-        cube = self._weights.reshape(R, self._weights.shape[1], len(VIEWS), C)
+        born = np.zeros((len(self._rules), len(self.VIEWS)), dtype=bool)
+        cube = self._cube
+        if evolution.overlap:
+            cube = cube.copy()
+            cube[:, :, COMPLETED] = np.einsum("rdvc,rv->dc", cube, weights.reshape(born.shape))
+            cube[:, 0, FRESH] = cube[:, 0, COMPLETED]
+            cube[:, 1:, FRESH] = 0.0
+            born[:, FRESH] = self._any_fresh = True
         if evolution.opened:
-            n = evolution.opened
-            if evolution.overlap:
-                shares = weights.reshape(R, len(VIEWS))
-                total = shares.sum(1)
-                shares = np.where((total > 0)[:, None], shares / np.where(total > 0, total, 1)[:, None], [1/2, 1/2, 0])
-                cube = cube.copy()
-                cube[:, :, COMPLETED] = np.einsum("rdvc,rv->rdc", cube, shares)
-                cube[:, :, FRESH] = 0.0
-                self._fresh_awake = True
-                born[:, FRESH] = True
-            fresh = np.zeros((R, n, len(VIEWS), C))
-            for i, origin in enumerate(evolution.origins):
+            opened = np.zeros((len(cube), evolution.opened, *cube.shape[2:]))
+            for slot, origin in enumerate(evolution.origins):
                 if origin is not None:
-                    slab = self._memory[origin[0]][:, origin[1]]
-                    fresh[:, i, FRESH, : slab.shape[-1]] = slab
-            cube = np.concatenate([cube, fresh], axis=1)
+                    space, position = origin
+                    opened[:, slot, FRESH] = self._retired[space][:, position]
+            cube = np.concatenate([cube, opened], axis=1)
             for rule in self._rules:
-                rule.extend(n)
+                rule.extend(evolution.opened)
         if evolution.keep is not None:
-            keep = np.append(True, evolution.keep)
-            dropped = cube[:, ~keep]
-            if evolution.retired is not None:
-                self._memory[evolution.retired] = dropped[:, :, COMPLETED].copy()
-            cube = cube[:, keep].copy()
-            if recover is not None:
-                for r in range(R):
-                    moved, constant = recover.pull_back(dropped[r, :, COMPLETED])
-                    cube[r, 1:, COMPLETED] += moved
-                    cube[r, 0, COMPLETED] += constant
-            for rule in self._rules:
-                rule.keep(keep)
+            cube = self._drop(cube, np.append(True, evolution.keep), recover, evolution.retired)
         for identifier in evolution.forgotten:
-            del self._memory[identifier]
-        if evolution.settled:
-            born[:] = True
-        self._weights = np.ascontiguousarray(cube).reshape(R, cube.shape[1], len(VIEWS) * C)
+            del self._retired[identifier]
+        self._cube = cube
+        born |= evolution.replaced
         return born.reshape(-1)
+
+    def _drop(self, cube: Array, keep: Mask, recover: Affine | None, retired: int | None) -> Array:
+        dropped, cube = cube[:, ~keep], cube[:, keep]
+        if retired is not None:
+            self._retired[retired] = dropped[:, :, COMPLETED].copy()
+        if recover is not None:
+            for rule, weights in zip(cube, dropped):
+                moved, constant = recover.pull_back(weights[:, COMPLETED])
+                rule[1:, COMPLETED] += moved
+                rule[0, COMPLETED] += constant
+        for learning_rule in self._rules:
+            learning_rule.keep(keep)
+        return cube
+
+    @property
+    def _cube(self) -> Array:
+        """The weights as rules × inputs × views × columns."""
+        return self._weights.reshape(*self._weights.shape[:2], len(self.VIEWS), self._n_columns)
+
+    @_cube.setter
+    def _cube(self, cube: Array) -> None:
+        self._weights = np.ascontiguousarray(cube).reshape(*cube.shape[:2], len(self.VIEWS) * self._n_columns)

@@ -15,8 +15,35 @@ from .scaling import RowScaler
 from .sketch import Array, FrequentDirections
 from .spaces import Event, Evolution, FeatureSpace, FeatureSpaces, Key, Mask, Row, Sample, number
 
-#: Views of a sample, the rows of what `FeatureRecovery.views` returns.
+#: Views of a sample, the rows of `Reading.views`.
 PRESENT, COMPLETED, FRESH = range(3)
+
+
+@dataclasses.dataclass
+class Reading:
+    """A sample as the experts see it.
+
+    Parameters
+    ----------
+    row
+        Values by slot, NaN where absent, shape (d,).
+    views
+        Three ways to see the row, standardized, behind a leading 1: what is *present* (absent entries are the mean),
+        *completed*, and the *fresh* part, in which the previous space is left out. Shape (3, d + 1), or (1, d + 1)
+        where all three are the same.
+    usable
+        Whether the map may learn from it: in an overlap, whether the previous part could be completed.
+
+    """
+
+    row: Row
+    views: Array
+    usable: bool
+
+    @property
+    def completed(self) -> Array:
+        """The completed view, shape (d + 1,)."""
+        return self.views[min(COMPLETED, len(self.views) - 1)]
 
 
 @dataclasses.dataclass
@@ -53,9 +80,6 @@ class FeatureRecovery(base.Transformer):
         What fills the absent entries of a row from its observed ones.
     linear_map
         What learns the map from the current to the previous space.
-    min_observed
-        Share of the previous features that must be observed in a row of the overlap for the map to learn from it.
-        At 0 rows are used that are made up in full; at 1 only intact ones.
 
     Attributes
     ----------
@@ -97,17 +121,13 @@ class FeatureRecovery(base.Transformer):
         scaler: RowScaler | None = None,
         completion: Completion | None = None,
         linear_map: LinearMap | None = None,
-        min_observed: float = 0.25,
     ) -> None:
-        if not 0 <= min_observed <= 1:
-            raise ValueError(f"min_observed is a share in [0, 1], not {min_observed!r}")
         self.feature_spaces = feature_spaces if feature_spaces is not None else FeatureSpaces()
         self.scaler = (
             scaler if scaler is not None else RowScaler(centered=self.feature_spaces.absent == "missing")
         )
         self.completion = completion if completion is not None else ConditionalMean()
         self.linear_map = linear_map if linear_map is not None else LinearMap()
-        self.min_observed = min_observed
         self._spaces = self.feature_spaces.clone()
         self._scaler = self.scaler.clone()
         self._map = self.linear_map.clone()
@@ -118,14 +138,12 @@ class FeatureRecovery(base.Transformer):
 
     def learn_one(self, x: Sample) -> None:
         """Learn from the features of a sample."""
-        _, _, row = self.evolve(x)
-        self.update(row, self.views(row))
+        _, _, reading = self.evolve(x)
+        self.update(reading)
 
     def transform_one(self, x: Sample) -> dict[Key, typing.Any]:
         """The sample, with absent features filled in."""
-        row = self.read(x)
-        views = self.views(row)
-        known = self.values(views[min(COMPLETED, len(views) - 1)])
+        known = self.values(self.look(x))
         given = {key: value for key, value in x.items() if key not in known or not math.isnan(number(key, value))}
         return given | {key: value for key, value in known.items() if key not in given}
 
@@ -151,56 +169,51 @@ class FeatureRecovery(base.Transformer):
         """Whether keys of two spaces are alive."""
         return self._spaces.n_previous > 0
 
-    # What the learning loop asks for: rows.
+    # What the learning loop asks for.
 
-    def read(self, x: Sample) -> Row:
-        """Row of a sample over the known slots, NaN where a key is absent."""
-        return self._spaces.read(x)
+    def look(self, x: Sample) -> Reading:
+        """How a sample looks; nothing changes."""
+        return self._reading(self._spaces.read(x))
 
-    def views(self, row: Row) -> Array:
-        """Three ways to see a row, standardized, behind a leading 1.
-
-        Returns
-        -------
-        Shape (3, d + 1): what is *present* (absent entries are the mean), *completed*, and the *fresh* part, in which
-        the previous space is left out. Shape (1, d + 1) where all three are the same.
-
-        """
+    def _reading(self, row: Row) -> Reading:
         scaled = self._scaler.scale(row)
-        absent = np.isnan(scaled)
         p = self._spaces.n_previous
-        incomplete = bool(absent.any())
+        # Scaled values are cut, so only a NaN can hide in this sum of squares.
+        incomplete = not scaled @ scaled < math.inf
         views = np.empty((3 if incomplete or p else 1, len(row) + 1))
         views[:, 0] = 1.0
+        views[:, 1:] = scaled
+        usable = True
         if incomplete:
-            views[PRESENT, 1:] = np.where(absent, 0.0, scaled)
-            views[COMPLETED:, 1:] = self._complete(scaled, absent)
-        else:
-            views[:, 1:] = scaled
+            absent = np.isnan(scaled)
+            views[PRESENT, 1:][absent] = 0.0
+            views[COMPLETED:, 1:], usable = self._complete(scaled, absent)
         if p:
             views[FRESH, 1 : p + 1] = 0.0
-        return views
+        return Reading(row, views, usable)
 
-    def _complete(self, scaled: Row, absent: Mask) -> Row:
+    def _complete(self, scaled: Row, absent: Mask) -> tuple[Row, bool]:
+        """A row without gaps, and whether its previous part follows from observed entries of that part."""
         p = self._spaces.n_previous
-        if not p:
-            completed = self.completion.complete(scaled, absent, self._map.sketch) if self._map.sketch.n else None
-            return np.where(absent, 0.0, scaled) if completed is None else completed
-        filled = scaled.copy()
-        missing = absent.copy()
-        if missing[:p].any() and self._previous is not None and self._previous.n:
-            completed = self.completion.complete(filled[:p], missing[:p], self._previous)
+        filled, missing, usable = scaled.copy(), absent.copy(), True
+        own = p or len(scaled)
+        sketch = self._map.sketch if self._previous is None else self._previous
+        if missing[:own].any():
+            completed = self.completion.complete(filled[:own], missing[:own], sketch) if sketch.n else None
+            usable = completed is not None
             if completed is not None:
-                filled[:p] = completed
-                missing[:p] = False
+                filled[:own], missing[:own] = completed, False
         if missing.any():
-            filled[missing] = self._map.solve(missing)(filled[~missing]) if self._map.sketch.n else 0.0
-        return filled
+            if self._map.sketch.n and not missing.all():
+                filled[missing] = self._map.solve(missing)(filled[~missing])
+            else:
+                filled[missing] = 0.0
+        return filled, usable
 
-    def values(self, view: Array) -> dict[Key, float]:
-        """All features by key, in units of their own, from one row of `views`; those of retired spaces recovered."""
-        row = view[1:]
-        known = {}
+    def values(self, reading: Reading) -> dict[Key, float]:
+        """All features by key, in units of their own; absent ones completed, those of retired spaces recovered."""
+        row = reading.completed[1:]
+        known: dict[Key, float] = {}
         for retired in self._retired.values():
             if retired.recover is not None:
                 recovered = retired.mean + retired.recover(row) * retired.deviation
@@ -208,13 +221,13 @@ class FeatureRecovery(base.Transformer):
         known.update(zip(self._spaces.keys, self._scaler.unscale(row).tolist()))
         return known
 
-    def evolve(self, x: Sample) -> tuple[Evolution, Affine | None, Row]:
+    def evolve(self, x: Sample) -> tuple[Evolution, Affine | None, Reading]:
         """Follow the keys of a sample.
 
         Returns
         -------
         What changed; the map from the slots that are kept to those that are dropped, if any are and it is known; and
-        the row of the sample over the slots that are kept.
+        how the sample looks after the change.
 
         """
         evolution, row = self._spaces.observe(x)
@@ -235,7 +248,7 @@ class FeatureRecovery(base.Transformer):
         if evolution.keep is not None:
             recover = self._drop(evolution, evolution.keep)
             row = row[evolution.keep]
-        return evolution, recover, row
+        return evolution, recover, self._reading(row)
 
     def _drop(self, evolution: Evolution, keep: Mask) -> Affine | None:
         recover = self._map.solve(~keep) if self._map.sketch.n else None
@@ -243,9 +256,11 @@ class FeatureRecovery(base.Transformer):
             if retired.recover is not None:
                 retired.recover = retired.recover.after(keep, recover) if recover is not None else None
         if evolution.retired is not None:
-            space = self._spaces.retired(evolution.retired)
             self._retired[evolution.retired] = _Retired(
-                space.vanished, self._scaler.mean[~keep], self._scaler.deviation[~keep], recover
+                self._spaces.retired(evolution.retired).vanished,
+                self._scaler.mean[~keep],
+                self._scaler.deviation[~keep],
+                recover,
             )
         for identifier in evolution.forgotten:
             del self._retired[identifier]
@@ -253,9 +268,8 @@ class FeatureRecovery(base.Transformer):
         self._map.sketch.keep(keep)
         return recover
 
-    def update(self, row: Row, views: Array) -> None:
-        """Learn from a row and its views: what is usual, and how the entries hang together."""
-        p = self._spaces.n_previous
-        if not p or np.count_nonzero(row[:p] == row[:p]) >= self.min_observed * p:
-            self._map.update(views[min(COMPLETED, len(views) - 1), 1:])
-        self._scaler.update(row)
+    def update(self, reading: Reading) -> None:
+        """Learn from a sample what is usual, and how its entries hang together."""
+        if reading.usable:
+            self._map.update(reading.completed[1:])
+        self._scaler.update(reading.row)

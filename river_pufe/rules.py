@@ -46,6 +46,11 @@ class Rule(base.Base, abc.ABC):
     def keep(self, inputs: Mask) -> None:
         """Drop all other inputs."""
 
+    @property
+    def name(self) -> str:
+        """Short name in the names of experts."""
+        return type(self).__name__.lower()
+
     def __str__(self) -> str:
         return repr(self)
 
@@ -55,8 +60,8 @@ class Newton(Rule):
 
     **When to use it.** By default: it needs no step size, and is exact for the squared loss.
 
-    P is the inverse of $\\delta I + \\sum_t \\lambda^{T - t} h_t x_t x_t^T$. Costs O(d²) a step; above `max_size` inputs
-    only the diagonal of the sum is kept, and a step costs O(d).
+    P is the inverse of $\\delta \\sqrt{d} I + \\sum_t \\lambda^{T - t} h_t x_t x_t^T$ for d inputs. Costs O(d²) a step; above
+    `max_size` inputs only the diagonal of the sum is kept, and a step costs O(d).
 
     Parameters
     ----------
@@ -64,14 +69,14 @@ class Newton(Rule):
         Factor λ by which the past fades in a round. At 1 all rounds count alike; small values follow drift, and are
         noisy.
     prior
-        Precision δ of a weight, in units of one standardized row. Towards 0 the first rows are learned by heart; large
-        values learn slowly.
+        Precision δ of a weight, in units of one standardized row; it grows with the square root of the number of
+        inputs. Towards 0 the first rows are learned by heart; large values learn slowly.
     max_size
         Number of inputs up to which all of P is kept.
 
     """
 
-    def __init__(self, forgetting: float = 1.0, prior: float = 1.0, max_size: int = 600) -> None:
+    def __init__(self, forgetting: float = 1.0, prior: float = 0.3, max_size: int = 600) -> None:
         if not 0 < forgetting <= 1:
             raise ValueError(f"forgetting is a factor in (0, 1], not {forgetting!r}")
         if not prior > 0:
@@ -82,6 +87,10 @@ class Newton(Rule):
         # P = scale · inverse, of which only the upper triangle is up to date, or its diagonal alone.
         self._inverse: Array = np.zeros((0, 0), order="F")
         self._scale = 1.0
+
+    @property
+    def name(self) -> str:
+        return "newton" if self.forgetting == 1 else f"newton {self.forgetting:g}"
 
     def step(self, views: Array, curvature: float, main: int) -> Array:
         inverse = self._inverse
@@ -103,7 +112,7 @@ class Newton(Rule):
             self._inverse = blas.dsyr(shrink, step, a=self._inverse, overwrite_a=1)
             total = self._inverse.trace() if self.forgetting < 1.0 else 0.0
         # Directions that are not seen for long must not become more uncertain than they were at first.
-        if self.forgetting < 1.0 and total * self._scale < len(row) / self.prior:
+        if self.forgetting < 1.0 and total * self._scale < len(row) ** 0.5 / self.prior:
             self._scale /= self.forgetting
             if self._scale > 1e6:
                 self._inverse *= self._scale
@@ -111,7 +120,7 @@ class Newton(Rule):
 
     def extend(self, n: int) -> None:
         d = len(self._inverse)
-        fresh = 1.0 / (self.prior * self._scale)
+        fresh = 1.0 / (self.prior * (d + n) ** 0.5 * self._scale)
         if d + n > self.max_size:
             diagonal = self._inverse if self._inverse.ndim == 1 else self._inverse.diagonal()
             self._inverse = np.append(diagonal, np.full(n, fresh))

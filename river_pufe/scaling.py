@@ -36,7 +36,7 @@ class RowScaler(base.Base):
 
     """
 
-    def __init__(self, clip: float = 5.0, memory: float = 1000.0, centered: bool = True) -> None:
+    def __init__(self, clip: float = 3.0, memory: float = 1000.0, centered: bool = True) -> None:
         if not clip > 0:
             raise ValueError(f"clip is a number of standard deviations above 0, not {clip!r}")
         if not memory >= 1:

@@ -95,6 +95,8 @@ class Evolution:
         Which slots (new ones included) go on, or None if all do; the others are dropped, once they are recoverable.
     settled
         Whether an overlap ended with this sample.
+    replaced
+        Whether it ended because all keys of the previous space are gone.
     retired
         Identifier under which the dropped slots are remembered, or None.
     forgotten
@@ -107,11 +109,12 @@ class Evolution:
     origins: tuple[tuple[int, int] | None, ...] = ()
     keep: Mask | None = None
     settled: bool = False
+    replaced: bool = False
     retired: int | None = None
     forgotten: tuple[int, ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.opened or self.settled or self.keep is not None)
+        return self.opened > 0 or self.settled or self.keep is not None
 
 
 @dataclasses.dataclass
@@ -376,6 +379,7 @@ class FeatureSpaces(base.Base):
         elif 2 * np.count_nonzero(gone) <= len(gone):
             return
         evolution.settled = p > 0
+        evolution.replaced = p > 0 and bool(gone[:p].all())
         self.n_previous = 0
         # A space that is gone whole, with nobody to recover it from, is kept: its keys may come back.
         if not gone.all():

@@ -1,7 +1,13 @@
-"""What does a score mean, and what does it cost to be wrong?"""
+"""What does a score mean, and what does it cost to be wrong?
+
+The only module that knows whether a target is a class or a number. A task turns the scores of experts into predictions
+that can be averaged, says how wrong they are (a loss in [0, 1] for the aggregator, an error for the learners), and
+turns their weighted mean into an answer. Scores have one column per class but the first, or one for a number.
+"""
 
 from __future__ import annotations
 
+import abc
 import math
 import typing
 
@@ -10,130 +16,283 @@ from river import base
 
 from .sketch import Array
 
+Label = typing.Hashable
+#: Scores beyond ± this are as good as certain: exp stays finite, and so does the log of what comes out.
+_CERTAIN = 30.0
+#: Targets beyond this are cut, so that their squares stay finite.
+_HUGE = 1e150
 
-class Classification(base.Base):
-    """Probabilities of classes, mixed, under the Brier loss. One column of scores per class but the first."""
+
+class Task(base.Base, abc.ABC):
+    """Scores to predictions, predictions to losses, their mean to an answer."""
+
+    @property
+    @abc.abstractmethod
+    def n_columns(self) -> int:
+        """Number of columns of scores."""
+
+    @abc.abstractmethod
+    def check(self, y: typing.Any) -> typing.Any:
+        """The target as the task keeps it; ValueError if it is none."""
+
+    @abc.abstractmethod
+    def admit(self, y: typing.Any) -> None:
+        """Get to know a target, before anything is predicted for it."""
+
+    @abc.abstractmethod
+    def learn(self, y: typing.Any) -> None:
+        """Learn from a target, after everything was predicted for it."""
+
+    @abc.abstractmethod
+    def target(self, y: typing.Any) -> Array:
+        """What the predictions should have been, shape (columns,)."""
+
+    @abc.abstractmethod
+    def predictions(self, scores: Array) -> Array:
+        """What is averaged over the experts, from their scores; both of shape (n, columns)."""
+
+    @abc.abstractmethod
+    def errors(self, predictions: Array, target: Array) -> Array:
+        """How each score should move: minus the gradient of the learners' loss, shape (n, columns)."""
+
+    @abc.abstractmethod
+    def losses(self, predictions: Array, target: Array) -> Array:
+        """Losses in [0, 1], shape (n,)."""
+
+    @abc.abstractmethod
+    def curvature(self, mixture: Array) -> float:
+        """Second derivative of the learners' loss by the score, at the mixture of shape (columns,)."""
+
+    @abc.abstractmethod
+    def scores(self, model: typing.Any, x: dict[typing.Hashable, typing.Any]) -> Array:
+        """Scores that stand for what a River model answers, shape (columns,)."""
+
+    @abc.abstractmethod
+    def answer(self, mixture: Array) -> typing.Any:
+        """What the user gets, from the mixture of shape (columns,)."""
+
+    def __str__(self) -> str:
+        return repr(self)
+
+
+class Classification(Task):
+    """Probabilities are averaged; the Brier loss, halved to lie in [0, 1], judges them.
+
+    The learners' loss is the logistic one, with softmax over more than two classes. The errors are the Newton direction
+    at even odds, $(e_c - e_0)(C - 1)/C$ with e the difference of target and probability, which treats all classes
+    alike although the first has no column.
+
+    Attributes
+    ----------
+    classes
+        The classes in the order of their columns. False and True come first where the first label is a bool.
+
+    """
 
     def __init__(self) -> None:
-        self.classes: list[typing.Hashable] = []
-        self._index: dict[typing.Hashable, int] = {}
-        self._seen: set[int] = set()
+        self.classes: list[Label] = []
+        self._columns: dict[Label, int] = {}
+        self._unseen: set[Label] = set()
 
     @property
     def n_columns(self) -> int:
         return max(len(self.classes) - 1, 0)
 
-    def check(self, y: typing.Hashable) -> typing.Hashable:
-        if isinstance(y, np.generic):
-            y = y.item()
-        if y is None or y != y:
-            raise ValueError(f"the label is {y!r}: skip the sample, or use observe_one(x) to learn from its features")
-        return y
+    def check(self, y: typing.Any) -> Label:
+        label: Label = y.item() if isinstance(y, np.generic) else y
+        try:
+            missing = label is None or type(label).__name__ == "NAType" or bool(label != label)
+            hash(label)
+        except (TypeError, ValueError):
+            raise ValueError(f"the label is {y!r}, which is not hashable: use a str, a number or a tuple") from None
+        if missing:
+            raise ValueError(f"the label is {y!r}: leave the sample out, or learn from its features with observe_one(x)")
+        return label
 
-    def register(self, y: typing.Hashable) -> None:
-        if isinstance(y, bool) and not self.classes:
+    def admit(self, y: Label) -> None:
+        if not self.classes and isinstance(y, bool):
             self._add(False)
             self._add(True)
-        if y not in self._index:
+            self._unseen = {False, True}
+        elif y not in self._columns:
             self._add(y)
-        self._seen.add(self._index[y])
+        self._unseen.discard(y)
 
-    def _add(self, y: typing.Hashable) -> None:
-        self._index[y] = len(self.classes)
-        self.classes.append(y)
+    def _add(self, label: Label) -> None:
+        self._columns[label] = len(self.classes)
+        self.classes.append(label)
 
-    def target(self, y: typing.Hashable) -> Array:
+    def learn(self, y: Label) -> None:
+        pass
+
+    def target(self, y: Label) -> Array:
         target = np.zeros(self.n_columns)
-        if i := self._index[y]:
-            target[i - 1] = 1.0
+        if column := self._columns[y]:
+            target[column - 1] = 1.0
         return target
 
     def predictions(self, scores: Array) -> Array:
-        """Probabilities of all classes but the first."""
         if scores.shape[1] == 1:
-            return 1.0 / (1.0 + np.exp(-scores.clip(-30, 30)))
-        e = np.exp(scores - np.maximum(scores.max(1, initial=0.0), 0.0)[:, None])
-        rest = np.exp(-np.maximum(scores.max(1, initial=0.0), 0.0))
-        return e / (rest + e.sum(1))[:, None]
+            return 1.0 / (1.0 + np.exp(-scores.clip(-_CERTAIN, _CERTAIN)))
+        top = np.maximum(scores.max(1, initial=0.0, keepdims=True), 0.0)
+        odds = np.exp(scores - top)
+        odds /= odds.sum(1, keepdims=True) + np.exp(-top)
+        return odds
+
+    def errors(self, predictions: Array, target: Array) -> Array:
+        off = target - predictions
+        n = off.shape[1]
+        return off if n == 1 else (off + off.sum(1, keepdims=True)) * (n / (n + 1))
 
     def losses(self, predictions: Array, target: Array) -> Array:
         off = predictions - target
-        if predictions.shape[-1] == 1:
-            return (off * off)[..., 0]
-        return 0.5 * ((off * off).sum(-1) + off.sum(-1) ** 2)
-
-    def errors(self, predictions, target):
-        return target - predictions
+        if off.shape[1] == 1:
+            return np.square(off[:, 0])
+        return 0.5 * (np.square(off).sum(1) + np.square(off.sum(1)))
 
     def curvature(self, mixture: Array) -> float:
-        if len(mixture) == 1:
-            p = float(mixture[0])
-            return p * (1.0 - p)
-        return 0.5 * float(1.0 - (mixture**2).sum() - (1.0 - mixture.sum()) ** 2)
+        first = 1.0 - mixture.sum()
+        return float(1.0 - first * first - mixture @ mixture) / (len(mixture) + 1)
 
-    def answer(self, mixture: Array) -> dict:
+    def scores(self, model: typing.Any, x: dict[typing.Hashable, typing.Any]) -> Array:
+        answer = model.predict_proba_one(x)
+        floor = math.exp(-_CERTAIN)
+        logs = [math.log(max(answer.get(label, 0.0), floor)) for label in self.classes]
+        return np.array([log - logs[0] for log in logs[1:]])
+
+    def answer(self, mixture: Array) -> dict[Label, float]:
         if not self.classes:
             return {False: 0.5, True: 0.5}
         p = mixture.tolist()
-        out = dict(zip(self.classes, [max(0.0, 1.0 - sum(p)), *p]))
-        if len(self._seen) < len(out) and len(out) > 2:
-            out = {c: v for i, (c, v) in enumerate(out.items()) if i in self._seen}
-            total = sum(out.values())
-            out = {c: v / total for c, v in out.items()}
-        return out
-
-    def learn(self, y) -> None:
-        pass
+        answer = dict(zip(self.classes, [max(1.0 - sum(p), 0.0), *p]))
+        if self._unseen and len(answer) > 2:
+            # Bools gave way to other labels: a bool that never came is not a class.
+            answer = {label: value for label, value in answer.items() if label not in self._unseen}
+            total = sum(answer.values())
+            answer = {label: value / total if total else 1 / len(answer) for label, value in answer.items()}
+        return answer
 
 
-class Regression(base.Base):
-    def __init__(self) -> None:
-        self.n = 0
-        self.mean = 0.0
-        self.variance = 0.0
-        self.top = 1e-12
+class MarginClassification(Classification):
+    """Margins are averaged; the logistic loss, cut at 1, judges them: the paper's choice.
 
-    n_columns = 1
+    Theorem 2 asks for losses in [0, 1]; the paper's logistic loss has no bound, so it is cut.
+    """
 
-    def check(self, y):
-        try:
-            v = float(y)
-        except (TypeError, ValueError):
-            raise ValueError(f"the target is {y!r}, which is not a number") from None
-        if not math.isfinite(v):
-            raise ValueError(f"the target is {y!r}, which is not finite: skip the sample")
-        return v
-
-    def register(self, y): pass
-
-    @property
-    def deviation(self):
-        return math.sqrt(self.variance) or 1.0
-
-    def target(self, y):
-        return np.array([(y - self.mean) / self.deviation])
-
-    def predictions(self, scores):
+    def predictions(self, scores: Array) -> Array:
         return scores
 
-    def losses(self, predictions, target):
-        return np.minimum((predictions - target)[..., 0] ** 2 / self.top, 1.0)
+    def errors(self, predictions: Array, target: Array) -> Array:
+        return super().errors(super().predictions(predictions), target)
 
-    def errors(self, predictions, target):
-        return (target - predictions).clip(-4, 4)
+    def losses(self, predictions: Array, target: Array) -> Array:
+        top = np.maximum(predictions.max(1, initial=0.0), 0.0)
+        total = top + np.log(np.exp(-top) + np.exp(predictions - top[:, None]).sum(1))
+        return np.minimum(total - predictions @ target, 1.0)
 
-    def curvature(self, mixture):
+    def curvature(self, mixture: Array) -> float:
+        return super().curvature(super().predictions(mixture[None])[0])
+
+    def answer(self, mixture: Array) -> dict[Label, float]:
+        return super().answer(super().predictions(mixture[None])[0])
+
+
+class Regression(Task):
+    """Standardized numbers are averaged; the squared error, in units of two standard deviations, judges them.
+
+    Mean and deviation of the target are running ones, over the last `memory` samples or so; a single target counts for
+    them as at most ten deviations, and an error moves the learners as one of at most four, so an outlier destroys
+    nothing.
+
+    Parameters
+    ----------
+    memory
+        Number of samples that mean and deviation remember.
+
+    """
+
+    def __init__(self, memory: float = 1000.0) -> None:
+        self.memory = memory
+        self._n = 0
+        self._mean = 0.0
+        self._deviation = 1.0
+        self._variance = 0.0
+
+    @property
+    def n_columns(self) -> int:
+        return 1
+
+    def check(self, y: typing.Any) -> float:
+        try:
+            number = float(y) if not isinstance(y, str | bytes) else math.nan
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+        if not math.isfinite(number):
+            raise ValueError(
+                f"the target is {y!r}, which is not a finite number: leave the sample out, or learn from its features "
+                "with observe_one(x)"
+            )
+        return min(max(number, -_HUGE), _HUGE)
+
+    def admit(self, y: float) -> None:
+        pass
+
+    def learn(self, y: float) -> None:
+        self._n += 1
+        rate = 1.0 / min(self._n, self.memory)
+        shift = y - self._mean
+        if self._n > 10 and self._variance > 0:
+            shift = min(max(shift, -10.0 * self._deviation), 10.0 * self._deviation)
+        self._mean += rate * shift
+        self._variance = (1.0 - rate) * (self._variance + rate * shift * shift)
+        self._deviation = math.sqrt(self._variance) or 1.0
+
+    def target(self, y: float) -> Array:
+        return np.array([(y - self._mean) / self._deviation])
+
+    def predictions(self, scores: Array) -> Array:
+        return scores
+
+    def errors(self, predictions: Array, target: Array) -> Array:
+        return (target - predictions).clip(-4.0, 4.0)
+
+    def losses(self, predictions: Array, target: Array) -> Array:
+        off = 0.5 * (predictions[:, 0] - target[0])
+        return np.minimum(off * off, 1.0)
+
+    def curvature(self, mixture: Array) -> float:
         return 1.0
 
-    def answer(self, mixture):
-        return self.mean + self.deviation * float(mixture[0]) if self.n else 0.0
+    def scores(self, model: typing.Any, x: dict[typing.Hashable, typing.Any]) -> Array:
+        return self.target(model.predict_one(x))
 
-    def learn(self, y):
-        self.n += 1
-        shift = y - self.mean
-        if self.n > 10:
-            shift = max(min(shift, 10 * self.deviation), -10 * self.deviation)
-        rate = 1 / min(self.n, 1000)
-        self.mean += rate * shift
-        self.variance = (1 - rate) * (self.variance + rate * shift * shift)
-        self.top = 4.0
+    def answer(self, mixture: Array) -> float:
+        return self._mean + self._deviation * float(mixture[0]) if self._n else 0.0
+
+
+class PlainRegression(Regression):
+    """Numbers as they are; the squared error, in units of the range of targets seen, judges them: the paper's choice.
+
+    The learners move along the gradient of $(y - w x)^2$, which is twice the error.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._low = math.inf
+        self._high = -math.inf
+
+    def admit(self, y: float) -> None:
+        self._low, self._high = min(self._low, y), max(self._high, y)
+
+    def learn(self, y: float) -> None:
+        self._n += 1
+
+    def errors(self, predictions: Array, target: Array) -> Array:
+        return 2.0 * (target - predictions)
+
+    def losses(self, predictions: Array, target: Array) -> Array:
+        off = (predictions[:, 0] - target[0]) / ((self._high - self._low) or 1.0)
+        return np.minimum(off * off, 1.0)
+
+    def curvature(self, mixture: Array) -> float:
+        return 2.0
