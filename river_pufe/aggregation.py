@@ -16,6 +16,8 @@ from river import base
 
 from .sketch import Array, Mask
 
+_BOTH_WAYS = np.array([[1.0], [-1.0]])
+
 
 class Aggregator(base.Base, abc.ABC):
     """Weights of experts, some of them asleep, from their losses.
@@ -37,7 +39,7 @@ class Aggregator(base.Base, abc.ABC):
         """Unnormalized weights, shape (n,), all ≥ 0."""
 
     @abc.abstractmethod
-    def update(self, losses: Array, loss: float, awake: Mask) -> None:
+    def update(self, losses: Array, loss: float, awake: Array) -> None:
         """Learn from one round.
 
         Parameters
@@ -47,7 +49,7 @@ class Aggregator(base.Base, abc.ABC):
         loss
             Loss of the weighted mixture.
         awake
-            Which experts took part, shape (n,).
+            1 for experts that took part, 0 for those that slept, shape (n,).
 
         """
 
@@ -64,13 +66,13 @@ class Aggregator(base.Base, abc.ABC):
 
         """
 
-    def weights(self, awake: Mask) -> Array:
+    def weights(self, awake: Array) -> Array:
         """Weights of all experts, shape (n,): ≥ 0, 0 where asleep, with sum 1 (0 if nobody is awake)."""
         strengths = self._strengths() * awake
-        total = strengths.sum()
+        total = float(np.add.reduce(strengths))
         if not 0.0 < total < math.inf:
-            strengths = awake.astype(float)
-            total = max(strengths.sum(), 1.0)
+            strengths = awake.copy()
+            total = float(awake.sum()) or 1.0
         strengths /= total
         return strengths
 
@@ -101,8 +103,8 @@ class AdaNormalHedge(Aggregator):
     --------
     >>> import numpy as np
     >>> from river_pufe.aggregation import AdaNormalHedge
-    >>> hedge, everybody = AdaNormalHedge(), np.array([True, True])
-    >>> hedge.reset(everybody, prior=np.ones(2))
+    >>> hedge, everybody = AdaNormalHedge(), np.ones(2)
+    >>> hedge.reset(np.array([True, True]), prior=np.ones(2))
     >>> for _ in range(20):
     ...     weights = hedge.weights(everybody)
     ...     losses = np.array([0.2, 0.6])
@@ -133,10 +135,13 @@ class AdaNormalHedge(Aggregator):
     def _strengths(self) -> Array:
         return self._current
 
-    def update(self, losses: Array, loss: float, awake: Mask) -> None:
-        regret = np.where(awake, loss - losses, 0.0)
-        self.regrets = self.forgetting * self.regrets + regret
-        self.magnitudes = self.forgetting * self.magnitudes + np.abs(regret)
+    def update(self, losses: Array, loss: float, awake: Array) -> None:
+        regret = loss - losses
+        regret *= awake
+        self.regrets *= self.forgetting
+        self.regrets += regret
+        self.magnitudes *= self.forgetting
+        self.magnitudes += np.abs(regret, out=regret)
         self._current = self._weigh()
 
     def reset(self, born: Mask, prior: Array) -> None:
@@ -147,12 +152,16 @@ class AdaNormalHedge(Aggregator):
         self._current = self._weigh()
 
     def _weigh(self) -> Array:
-        scale = 3.0 * (self.magnitudes + 1.0)
-        upper = np.maximum(self.regrets + 1.0, 0.0) ** 2 / scale
-        lower = np.maximum(self.regrets - 1.0, 0.0) ** 2 / scale
+        exponents = self.regrets + _BOTH_WAYS
+        np.maximum(exponents, 0.0, out=exponents)
+        exponents *= exponents
+        exponents /= 3.0 * self.magnitudes + 3.0
         # Φ overflows at an exponent of 710. Only ratios of weights matter, so the largest exponent is taken out.
-        top = upper.max(initial=0.0)
-        return self._prior * (np.exp(upper - top) - np.exp(lower - top))
+        exponents -= np.maximum.reduce(exponents, axis=None, initial=0.0)
+        np.exp(exponents, out=exponents)
+        weights = exponents[0] - exponents[1]
+        weights *= self._prior
+        return weights
 
 
 class Hedge(Aggregator):
@@ -187,10 +196,10 @@ class Hedge(Aggregator):
     def _strengths(self) -> Array:
         return np.exp(self._logs)
 
-    def update(self, losses: Array, loss: float, awake: Mask) -> None:
+    def update(self, losses: Array, loss: float, awake: Array) -> None:
         self.rounds += 1
         rate = math.sqrt(8 * math.log(max(self.n, 2)) / (self.horizon or self.rounds))
-        self._logs = self._logs - np.where(awake, rate * losses, 0.0)
+        self._logs = self._logs - awake * (rate * losses)
         self._logs -= self._logs.max()
 
     def reset(self, born: Mask, prior: Array) -> None:
@@ -238,22 +247,21 @@ class FixedShare(Aggregator):
     def _strengths(self) -> Array:
         return self._shares
 
-    def weights(self, awake: Mask) -> Array:
+    def weights(self, awake: Array) -> Array:
         """One expert has weight 1: the one drawn among those awake."""
         shares = super().weights(awake)
         drawn = np.zeros_like(shares)
-        if awake.any():
-            among = np.flatnonzero(awake)
+        if len(among := np.flatnonzero(awake)):
             drawn[among[min(np.searchsorted(np.cumsum(shares[among]), self._draw), len(among) - 1)]] = 1.0
         return drawn
 
-    def update(self, losses: Array, loss: float, awake: Mask) -> None:
+    def update(self, losses: Array, loss: float, awake: Array) -> None:
         self.rounds += 1
         T = max(self.horizon or self.rounds, 3)
         share = 1.0 / (T - 1)
         entropy = -share * math.log(share) - (1 - share) * math.log(1 - share)
         rate = math.sqrt(8 / T * (2 * math.log(max(self.n, 2)) + (T - 1) * entropy))
-        shrunk = self._shares * np.exp(-rate * np.where(awake, losses, 0.0))
+        shrunk = self._shares * np.exp(-rate * awake * losses)
         total = shrunk.sum()
         mixed = share * total / max(self.n, 1) + (1 - share) * shrunk
         self._shares = mixed / total if total > 0 else np.full(self.n, 1.0 / max(self.n, 1))

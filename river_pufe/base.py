@@ -54,7 +54,7 @@ class FeatureEvolving(base.Estimator):
         self._aggregator = self.aggregator.clone()
         self._experts.grow(self._task.n_columns)
         self._reset(np.ones(len(self._experts.names), dtype=bool))
-        self._weights: Array = self._aggregator.weights(np.ones(len(self._experts.names), dtype=bool))
+        self._weights: Array = self._aggregator.weights(np.ones(len(self._experts.names)))
 
     def learn_one(self, x: Sample, y: typing.Any, w: float = 1.0) -> None:
         """Learn from a sample with its target.
@@ -83,8 +83,9 @@ class FeatureEvolving(base.Estimator):
         self._experts.grow(task.n_columns)
         predictions, awake = self._experts.predict(reading, task)
         weights = self._aggregator.weights(awake)
-        mixture = weights @ predictions
-        losses = task.losses(np.vstack([predictions, mixture]), task.target(y))
+        mixture = weights.dot(predictions)
+        target = task.target(y)
+        losses = task.losses(np.concatenate((predictions, mixture[None])), target)
         self._aggregator.update(losses[:-1], losses[-1], awake)
         self._weights = weights
         self._experts.learn(reading, predictions, mixture, y, w, task)
@@ -116,7 +117,7 @@ class FeatureEvolving(base.Estimator):
 
     def _mixture(self, x: Sample) -> Array:
         predictions, awake = self._experts.predict(self._recovery.look(x), self._task)
-        return self._aggregator.weights(awake) @ predictions
+        return self._aggregator.weights(awake).dot(predictions)
 
     # What a user looks at.
 

@@ -12,6 +12,7 @@ import typing
 
 import numpy as np
 from river import base
+from scipy.linalg import blas
 
 from .linear_map import Affine
 from .recovery import COMPLETED, FRESH, PRESENT, Reading
@@ -58,8 +59,8 @@ class Experts(base.Base, abc.ABC):
         """
 
     @abc.abstractmethod
-    def predict(self, reading: Reading, task: Task) -> tuple[Array, Mask]:
-        """Predictions of all experts, shape (n, columns), and which of them are awake, shape (n,)."""
+    def predict(self, reading: Reading, task: Task) -> tuple[Array, Array]:
+        """Predictions of all experts, shape (n, columns), and 1 for those awake, 0 for those asleep, shape (n,)."""
 
     @abc.abstractmethod
     def learn(self, reading: Reading, predictions: Array, mixture: Array, y: typing.Any, w: float, task: Task) -> None:
@@ -106,7 +107,8 @@ class LinearExperts(Experts):
         for rule in self._rules:
             rule.extend(1)
         self._n_columns = 0
-        self._any_fresh = False
+        # There is nothing fresh about the first space.
+        self._awake: Array = np.tile([1.0, 1.0, 0.0], len(self._rules))
         # Rules × inputs (the constant first) × views · columns.
         self._weights: Array = np.zeros((len(self._rules), 1, 0))
         self._retired: dict[int, Array] = {}
@@ -120,7 +122,10 @@ class LinearExperts(Experts):
         return np.tile(self.prior, len(self._rules))
 
     def grow(self, n_columns: int) -> None:
-        known, more = self._cube, n_columns - self._n_columns
+        more = n_columns - self._n_columns
+        if more == 0:
+            return
+        known = self._cube
         # A class is most like the mean of the others before anything is known of it; the first one has score 0.
         mean = known.sum(-1, keepdims=True) / (self._n_columns + 1)
         self._n_columns = n_columns
@@ -128,27 +133,28 @@ class LinearExperts(Experts):
         for identifier, slab in self._retired.items():
             self._retired[identifier] = np.pad(slab, [(0, 0), (0, 0), (0, more)])
 
-    def predict(self, reading: Reading, task: Task) -> tuple[Array, Mask]:
+    def predict(self, reading: Reading, task: Task) -> tuple[Array, Array]:
         views = reading.views
         if len(views) == 1:
             scores = views[0] @ self._weights
         else:
             scores = np.einsum("vd,rdvc->rvc", views, self._cube)
-        awake = np.ones((len(self._rules), len(self.VIEWS)), dtype=bool)
-        awake[:, FRESH] = self._any_fresh
-        return task.predictions(scores.reshape(awake.size, self._n_columns)), awake.reshape(-1)
+        return task.predictions(scores.reshape(len(self._awake), self._n_columns)), self._awake
 
     def learn(self, reading: Reading, predictions: Array, mixture: Array, y: typing.Any, w: float, task: Task) -> None:
         views = reading.views
         curvature = w * task.curvature(mixture)
-        errors = (w * task.errors(predictions, task.target(y))).reshape(len(self._rules), len(self.VIEWS), -1)
+        errors = w * task.errors(predictions, task.target(y))
         main = min(COMPLETED, len(views) - 1)
-        for weights, rule, error in zip(self._weights, self._rules, errors):
-            gains = rule.step(views, curvature, main)
-            if len(views) == 1:
-                weights += gains[0][:, None] * error.reshape(-1)
-            else:
-                weights += (gains.T[:, :, None] * error).reshape(weights.shape)
+        if len(views) == 1:
+            for weights, rule, error in zip(self._weights, self._rules, errors.reshape(len(self._rules), -1)):
+                # In place: the transpose is in the column order that BLAS wants.
+                blas.dger(1.0, error, rule.step(views, curvature, main)[0], a=weights.T, overwrite_a=1)
+        else:
+            errors = errors.reshape(len(self._rules), len(self.VIEWS), self._n_columns)
+            for weights, rule, error in zip(self._cube, self._rules, errors):
+                for view, gain in enumerate(rule.step(views, curvature, main)):
+                    weights[:, view] += gain[:, None] * error[view]
 
     def follow(self, evolution: Evolution, recover: Affine | None, weights: Array) -> Mask:
         born = np.zeros((len(self._rules), len(self.VIEWS)), dtype=bool)
@@ -158,7 +164,8 @@ class LinearExperts(Experts):
             cube[:, :, COMPLETED] = np.einsum("rdvc,rv->dc", cube, weights.reshape(born.shape))
             cube[:, 0, FRESH] = cube[:, 0, COMPLETED]
             cube[:, 1:, FRESH] = 0.0
-            born[:, FRESH] = self._any_fresh = True
+            born[:, FRESH] = True
+            self._awake = np.ones(born.size)
         if evolution.opened:
             opened = np.zeros((len(cube), evolution.opened, *cube.shape[2:]))
             for slot, origin in enumerate(evolution.origins):

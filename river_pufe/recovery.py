@@ -19,7 +19,7 @@ from .spaces import Event, Evolution, FeatureSpace, FeatureSpaces, Key, Mask, Ro
 PRESENT, COMPLETED, FRESH = range(3)
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(slots=True)
 class Reading:
     """A sample as the experts see it.
 
@@ -176,16 +176,19 @@ class FeatureRecovery(base.Transformer):
         return self._reading(self._spaces.read(x))
 
     def _reading(self, row: Row) -> Reading:
-        scaled = self._scaler.scale(row)
         p = self._spaces.n_previous
-        # Scaled values are cut, so only a NaN can hide in this sum of squares.
-        incomplete = not scaled @ scaled < math.inf
-        views = np.empty((3 if incomplete or p else 1, len(row) + 1))
+        views = np.empty((3 if p else 1, len(row) + 1))
         views[:, 0] = 1.0
-        views[:, 1:] = scaled
+        scaled = self._scaler.scale(row, out=views[0, 1:])
+        # Scaled values are cut, so only a NaN can hide in this sum of squares.
+        incomplete = not scaled.dot(scaled) < math.inf
+        if incomplete and not p:
+            views = np.repeat(views, 3, axis=0)
+        elif p:
+            views[1:] = views[0]
         usable = True
         if incomplete:
-            absent = np.isnan(scaled)
+            scaled, absent = views[COMPLETED, 1:].copy(), np.isnan(scaled)
             views[PRESENT, 1:][absent] = 0.0
             views[COMPLETED:, 1:], usable = self._complete(scaled, absent)
         if p:

@@ -10,6 +10,9 @@ from scipy.linalg import blas
 
 from .sketch import Array, Mask
 
+#: The scale of a matrix that is divided by the forgetting factor each round is worked in before it grows beyond this.
+_LARGE = 1e6
+
 
 class Rule(base.Base, abc.ABC):
     """A step direction that does not depend on the weights: w ← w + g(x) · (target − prediction).
@@ -19,7 +22,7 @@ class Rule(base.Base, abc.ABC):
     """
 
     @abc.abstractmethod
-    def step(self, views: Array, curvature: float, main: int) -> Array:
+    def step(self, views: Array, curvature: float, main: int) -> list[Array]:
         """Gains for a sample, and learn from it.
 
         Parameters
@@ -34,7 +37,7 @@ class Rule(base.Base, abc.ABC):
 
         Returns
         -------
-        One gain per view, shape (v, d).
+        One gain per view, each of shape (d,).
 
         """
 
@@ -87,57 +90,61 @@ class Newton(Rule):
         # P = scale · inverse, of which only the upper triangle is up to date, or its diagonal alone.
         self._inverse: Array = np.zeros((0, 0), order="F")
         self._scale = 1.0
+        self._trace = 0.0
 
     @property
     def name(self) -> str:
         return "newton" if self.forgetting == 1 else f"newton {self.forgetting:g}"
 
-    def step(self, views: Array, curvature: float, main: int) -> Array:
-        inverse = self._inverse
-        if inverse.ndim == 1:
-            steps = views * (self._scale * inverse)
-        else:
-            steps = np.array([blas.dsymv(self._scale, inverse, view) for view in views])
-        leverages = np.einsum("ij,ij->i", views, steps)
-        self._learn(views[main], steps[main], curvature, float(leverages[main]))
-        steps /= (self.forgetting + curvature * leverages)[:, None]
-        return steps
+    def step(self, views: Array, curvature: float, main: int) -> list[Array]:
+        full = self._inverse.ndim == 2
+        gains = []
+        for position, view in enumerate(views):
+            step = blas.dsymv(self._scale, self._inverse, view) if full else self._scale * self._inverse * view
+            damping = 1.0 / (self.forgetting + curvature * float(view.dot(step)))
+            gains.append(step * damping)
+            if position == main:
+                latest = view, step, -curvature * damping / self._scale
+        self._learn(full, curvature, *latest)
+        return gains
 
-    def _learn(self, row: Array, step: Array, curvature: float, leverage: float) -> None:
-        if self._inverse.ndim == 1:
-            self._inverse = 1.0 / (1.0 / self._inverse + (curvature * self._scale / self.forgetting) * row * row)
-            total = self._inverse.sum()
-        else:
-            shrink = -curvature / (self._scale * (self.forgetting + curvature * leverage))
+    def _learn(self, full: bool, curvature: float, row: Array, step: Array, shrink: float) -> None:
+        if full:
             self._inverse = blas.dsyr(shrink, step, a=self._inverse, overwrite_a=1)
-            total = self._inverse.trace() if self.forgetting < 1.0 else 0.0
+            self._trace += shrink * float(step.dot(step))
+        else:
+            self._inverse = 1.0 / (1.0 / self._inverse + (curvature * self._scale / self.forgetting) * row * row)
+            self._trace = float(self._inverse.sum())
         # Directions that are not seen for long must not become more uncertain than they were at first.
-        if self.forgetting < 1.0 and total * self._scale < len(row) ** 0.5 / self.prior:
+        if self.forgetting < 1.0 and self._trace * self._scale < len(row) ** 0.5 / self.prior:
             self._scale /= self.forgetting
-            if self._scale > 1e6:
+            if self._scale > _LARGE:
                 self._inverse *= self._scale
                 self._scale = 1.0
+                self._trace = float(_diagonal(self._inverse).sum())
 
     def extend(self, n: int) -> None:
         d = len(self._inverse)
         fresh = 1.0 / (self.prior * (d + n) ** 0.5 * self._scale)
         if d + n > self.max_size:
-            diagonal = self._inverse if self._inverse.ndim == 1 else self._inverse.diagonal()
-            self._inverse = np.append(diagonal, np.full(n, fresh))
-            return
-        grown = np.zeros((d + n, d + n), order="F")
-        grown.flat[:: d + n + 1] = fresh
-        if self._inverse.ndim == 1:
-            grown.flat[: d * (d + n) : d + n + 1] = self._inverse
+            grown = np.append(_diagonal(self._inverse), np.full(n, fresh))
         else:
-            grown[:d, :d] = self._inverse
+            grown = np.zeros((d + n, d + n), order="F")
+            grown.flat[:: d + n + 1] = fresh
+            grown[:d, :d] = self._inverse if self._inverse.ndim == 2 else np.diag(self._inverse)
         self._inverse = grown
+        self._trace = float(_diagonal(grown).sum())
 
     def keep(self, inputs: Mask) -> None:
         if self._inverse.ndim == 1:
             self._inverse = self._inverse[inputs]
         else:
             self._inverse = np.asfortranarray(self._inverse[np.ix_(inputs, inputs)])
+        self._trace = float(_diagonal(self._inverse).sum())
+
+
+def _diagonal(matrix: Array) -> Array:
+    return matrix if matrix.ndim == 1 else matrix.diagonal()
 
 
 class Gradient(Rule):
@@ -159,9 +166,8 @@ class Gradient(Rule):
             raise ValueError(f"rate is a step size above 0, not {rate!r}")
         self.rate = rate
 
-    def step(self, views: Array, curvature: float, main: int) -> Array:
-        leverages = np.einsum("ij,ij->i", views, views)
-        return views * (self.rate / (1.0 + curvature * self.rate * leverages))[:, None]
+    def step(self, views: Array, curvature: float, main: int) -> list[Array]:
+        return [view * (self.rate / (1.0 + curvature * self.rate * float(view.dot(view)))) for view in views]
 
     def extend(self, n: int) -> None:
         pass

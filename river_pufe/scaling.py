@@ -13,6 +13,8 @@ from .sketch import Array, Mask
 _WINSOR = 10.0
 #: Values of a slot from which on its statistics are robust to a single spike.
 _SETTLED = 10
+#: A slot that deviates less than this is constant.
+_CONSTANT = 1e-150
 
 
 class RowScaler(base.Base):
@@ -45,16 +47,17 @@ class RowScaler(base.Base):
         self.memory = memory
         self.centered = centered
         self.mean: Array = np.zeros(0)
-        self.deviation: Array = np.zeros(0)
         self._n: Array = np.zeros(0)
         self._variance: Array = np.zeros(0)
-        self._inverse: Array = np.zeros(0)
+        self._all_vary = False
+        self._refresh()
 
-    def scale(self, row: Array) -> Array:
-        """Standardized row, shape (d,)."""
-        scaled = row - self.mean
-        scaled *= self._inverse
-        return scaled.clip(-self.clip, self.clip, out=scaled)
+    def scale(self, row: Array, out: Array) -> Array:
+        """Standardized row, written to `out`; both of shape (d,)."""
+        np.subtract(row, self.mean, out=out)
+        out *= self._inverse
+        np.minimum(out, self.clip, out=out)
+        return np.maximum(out, -self.clip, out=out)
 
     def unscale(self, scaled: Array) -> Array:
         """The row that is standardized to `scaled`."""
@@ -63,37 +66,49 @@ class RowScaler(base.Base):
     def update(self, row: Array) -> None:
         """Take one more row into account."""
         shift = row - self.mean
-        seen = shift == shift
-        if not seen.all():
+        if not shift.dot(shift) < math.inf:
+            seen = ~np.isnan(shift)
             shift[~seen] = 0.0
             self._n += seen
-            rate = seen / np.minimum(np.maximum(self._n, 1.0), self.memory)
+            rate = seen / np.clip(self._n, 1.0, self.memory)
         else:
             self._n += 1.0
             rate = 1.0 / np.minimum(self._n, self.memory)
-        limit = _WINSOR * self.deviation
-        limit[(self._n <= _SETTLED) | (limit == 0.0)] = np.inf
-        np.clip(shift, -limit, limit, out=shift)
+        np.minimum(shift, self._limit, out=shift)
+        np.maximum(shift, -self._limit, out=shift)
+        growth = rate * shift
+        fade = 1.0 - rate
         if self.centered:
-            self.mean = self.mean + rate * shift
-            self._variance = (1.0 - rate) * (self._variance + rate * shift * shift)
-        else:
-            self._variance = (1.0 - rate) * self._variance + rate * shift * shift
+            self.mean += growth
+            growth *= fade
+        growth *= shift
+        self._variance *= fade
+        self._variance += growth
         self._refresh()
 
     def _refresh(self) -> None:
-        self.deviation = np.sqrt(self._variance)
-        self._inverse = np.divide(1.0, self.deviation, out=np.zeros_like(self.deviation), where=self.deviation > 1e-150)
+        deviation = self.deviation = np.sqrt(self._variance)
+        self._limit = _WINSOR * deviation
+        if self._all_vary:
+            self._inverse = 1.0 / deviation
+            return
+        unsettled = (self._n <= _SETTLED) | (deviation < _CONSTANT)
+        self._limit[unsettled] = np.inf
+        self._inverse = np.divide(1.0, deviation, out=np.zeros_like(deviation), where=deviation >= _CONSTANT)
+        self._all_vary = not unsettled.any()
 
     def extend(self, n: int) -> None:
         """Append n slots of which nothing is known."""
-        for name in ("mean", "deviation", "_n", "_variance", "_inverse"):
+        for name in ("mean", "_n", "_variance"):
             setattr(self, name, np.append(getattr(self, name), np.zeros(n)))
+        self._all_vary = False
+        self._refresh()
 
     def keep(self, slots: Mask) -> None:
         """Drop all other slots."""
-        for name in ("mean", "deviation", "_n", "_variance", "_inverse"):
+        for name in ("mean", "_n", "_variance"):
             setattr(self, name, getattr(self, name)[slots])
+        self._refresh()
 
     def __str__(self) -> str:
         return repr(self)
@@ -108,8 +123,9 @@ class NoScaler(RowScaler):
     def __init__(self) -> None:
         super().__init__(clip=math.inf, memory=math.inf, centered=False)
 
-    def scale(self, row: Array) -> Array:
-        return row.copy()
+    def scale(self, row: Array, out: Array) -> Array:
+        out[:] = row
+        return out
 
     def unscale(self, scaled: Array) -> Array:
         return scaled

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from river import base
 
@@ -76,8 +78,9 @@ class FrequentDirections(base.Base):
         if self.centered:
             # Welford's update: the scatter grows by n/(n + 1) times the outer product of the deviation.
             deviation = row - self.mean
-            row = deviation * np.sqrt(self.n / (self.n + 1))
-            self.mean = self.mean + deviation / (self.n + 1)
+            row = deviation * math.sqrt(self.n / (self.n + 1))
+            deviation *= 1.0 / (self.n + 1)
+            self.mean += deviation
         self.n += 1
         if self._filled == len(self._buffer):
             self._make_room()

@@ -117,6 +117,9 @@ class Evolution:
         return self.opened > 0 or self.settled or self.keep is not None
 
 
+_UNCHANGED = Evolution()
+
+
 @dataclasses.dataclass
 class _Retired:
     space: FeatureSpace
@@ -313,8 +316,11 @@ class FeatureSpaces(base.Base):
             As `read`; nothing has changed then.
 
         """
-        evolution = Evolution()
         row = self._read_expected(x)
+        if row is not None and not self.n_previous and not self._presence.any_open:
+            self.rounds += 1
+            return _UNCHANGED, row
+        evolution = Evolution()
         if row is None:
             row = self._read_each(x)
             present = np.zeros(len(self.keys), dtype=bool)
@@ -332,7 +338,7 @@ class FeatureSpaces(base.Base):
                 present = np.append(present, np.ones(len(unknown), dtype=bool))
                 row = np.append(row, [number(key, x[key]) for key in unknown])
             self._weigh(present)
-        elif self._presence.any_open:
+        else:
             present = np.zeros(len(self.keys), dtype=bool)
             present[self._alive] = True
             self._weigh(present)

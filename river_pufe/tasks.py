@@ -13,6 +13,7 @@ import typing
 
 import numpy as np
 from river import base
+from scipy import special
 
 from .sketch import Array
 
@@ -91,7 +92,7 @@ class Classification(Task):
 
     def __init__(self) -> None:
         self.classes: list[Label] = []
-        self._columns: dict[Label, int] = {}
+        self._targets: dict[Label, Array] = {}
         self._unseen: set[Label] = set()
 
     @property
@@ -114,26 +115,25 @@ class Classification(Task):
             self._add(False)
             self._add(True)
             self._unseen = {False, True}
-        elif y not in self._columns:
+        elif y not in self._targets:
             self._add(y)
-        self._unseen.discard(y)
+        if self._unseen:
+            self._unseen.discard(y)
 
     def _add(self, label: Label) -> None:
-        self._columns[label] = len(self.classes)
         self.classes.append(label)
+        columns = np.eye(len(self.classes))[:, 1:]
+        self._targets = dict(zip(self.classes, columns))
 
     def learn(self, y: Label) -> None:
         pass
 
     def target(self, y: Label) -> Array:
-        target = np.zeros(self.n_columns)
-        if column := self._columns[y]:
-            target[column - 1] = 1.0
-        return target
+        return self._targets[y]
 
     def predictions(self, scores: Array) -> Array:
         if scores.shape[1] == 1:
-            return 1.0 / (1.0 + np.exp(-scores.clip(-_CERTAIN, _CERTAIN)))
+            return special.expit(scores)
         top = np.maximum(scores.max(1, initial=0.0, keepdims=True), 0.0)
         odds = np.exp(scores - top)
         odds /= odds.sum(1, keepdims=True) + np.exp(-top)
@@ -147,12 +147,14 @@ class Classification(Task):
     def losses(self, predictions: Array, target: Array) -> Array:
         off = predictions - target
         if off.shape[1] == 1:
-            return np.square(off[:, 0])
+            off *= off
+            return off[:, 0]
         return 0.5 * (np.square(off).sum(1) + np.square(off.sum(1)))
 
     def curvature(self, mixture: Array) -> float:
-        first = 1.0 - mixture.sum()
-        return float(1.0 - first * first - mixture @ mixture) / (len(mixture) + 1)
+        probabilities = mixture.tolist()
+        first = 1.0 - sum(probabilities)
+        return (1.0 - first * first - sum(p * p for p in probabilities)) / (len(probabilities) + 1)
 
     def scores(self, model: typing.Any, x: dict[typing.Hashable, typing.Any]) -> Array:
         answer = model.predict_proba_one(x)
@@ -254,7 +256,7 @@ class Regression(Task):
         return scores
 
     def errors(self, predictions: Array, target: Array) -> Array:
-        return (target - predictions).clip(-4.0, 4.0)
+        return np.minimum(np.maximum(target - predictions, -4.0), 4.0)
 
     def losses(self, predictions: Array, target: Array) -> Array:
         off = 0.5 * (predictions[:, 0] - target[0])
