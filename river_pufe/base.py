@@ -10,9 +10,10 @@ from river import base
 from river.utils import pretty
 
 from .aggregation import AdaNormalHedge, Aggregator
-from .experts import Experts, LinearExperts
-from .recovery import FeatureRecovery
-from .sketch import Array
+from .experts import LinearExperts
+from .recovery import FeatureRecovery, Reading
+from .sketch import Array, Mask
+from .space_experts import as_experts
 from .spaces import Event, FeatureSpace, FeatureSpaces, Key, Sample
 from .tasks import Task
 
@@ -22,14 +23,14 @@ class FeatureEvolving(base.Estimator):
 
     Parameters
     ----------
-    task
-        What scores mean.
     model
-        The experts.
+        Who predicts: experts, or a River model of which each space gets a clone.
     recovery
         What makes rows of samples.
     aggregator
         What weighs the experts.
+    task
+        What scores mean.
     absent
         What absence means, where `recovery` does not say it.
 
@@ -37,24 +38,30 @@ class FeatureEvolving(base.Estimator):
 
     def __init__(
         self,
-        task: Task,
-        model: Experts | None,
+        model: base.Base | None,
         recovery: FeatureRecovery | None,
         aggregator: Aggregator | None,
+        task: Task,
         absent: str,
     ) -> None:
-        self.task = task
+        if recovery is not None and absent == "zero" != recovery.feature_spaces.absent:
+            raise ValueError(
+                "absent='zero' contradicts the recovery that was given: say it there, "
+                "FeatureRecovery(FeatureSpaces(absent='zero'))"
+            )
         self.model = model if model is not None else LinearExperts()
         self.recovery = recovery if recovery is not None else FeatureRecovery(FeatureSpaces(absent=absent))
         self.aggregator = aggregator if aggregator is not None else AdaNormalHedge(forgetting=0.99)
+        self.task = task
         self.absent = absent
-        self._task = self.task.clone()
-        self._experts = self.model.clone()
+        self._experts = as_experts(self.model)
         self._recovery = self.recovery.clone()
         self._aggregator = self.aggregator.clone()
+        self._task = self.task.clone()
         self._experts.grow(self._task.n_columns)
-        self._reset(np.ones(len(self._experts.names), dtype=bool))
-        self._weights: Array = self._aggregator.weights(np.ones(len(self._experts.names)))
+        everybody = np.ones(len(self._experts.names))
+        self._reset(everybody > 0)
+        self._weights: Array = self._aggregator.weights(everybody)
 
     def learn_one(self, x: Sample, y: typing.Any, w: float = 1.0) -> None:
         """Learn from a sample with its target.
@@ -106,13 +113,13 @@ class FeatureEvolving(base.Estimator):
         """
         self._recovery.update(self._follow(x))
 
-    def _follow(self, x: Sample):
+    def _follow(self, x: Sample) -> Reading:
         evolution, recover, reading = self._recovery.evolve(x)
         if evolution:
             self._reset(self._experts.follow(evolution, recover, self._weights))
         return reading
 
-    def _reset(self, born) -> None:
+    def _reset(self, born: Mask) -> None:
         self._aggregator.reset(born, self._experts.priors)
 
     def _mixture(self, x: Sample) -> Array:

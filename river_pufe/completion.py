@@ -37,6 +37,19 @@ class Completion(base.Base, abc.ABC):
 
         """
 
+    def trust_in_map(self, rows: int, inputs: int) -> float:
+        """Share in [0, 1] that the map from the current space has in completing a row of an overlap.
+
+        Parameters
+        ----------
+        rows
+            Number of rows that the map has seen.
+        inputs
+            Number of features of the current space.
+
+        """
+        return 0.0
+
     def __str__(self) -> str:
         return repr(self)
 
@@ -48,7 +61,9 @@ class ConditionalMean(Completion):
     the plain projection on the row space then fills zeros. Here a direction counts by its singular value.
 
     For rows with mean m whose scatter is sketched by B it is $m_a + B_a^T (B_o B_o^T + \\rho I)^{-1} B_o (x_o - m_o)$,
-    where o are the observed and a the absent entries. Costs O(ℓ²d).
+    where o are the observed and a the absent entries. In an overlap the observed entries of the current space have their
+    say too, through the map learned so far: with a share of n/(n + d) after n rows with d current features, as a
+    coefficient with one unit of prior evidence has it. Costs O(ℓ²d).
 
     Parameters
     ----------
@@ -83,6 +98,9 @@ class ConditionalMean(Completion):
         completed = row.copy()
         completed[absent] = mean[absent] + left @ (right @ (row[observed] - mean[observed]))
         return completed
+
+    def trust_in_map(self, rows: int, inputs: int) -> float:
+        return rows / (rows + inputs)
 
 
 class RowSpace(Completion):

@@ -15,7 +15,7 @@ from river import base
 from scipy.linalg import blas
 
 from .linear_map import Affine
-from .recovery import COMPLETED, FRESH, PRESENT, Reading
+from .recovery import COMPLETED, FRESH, Reading
 from .rules import Gradient, Newton, Rule
 from .sketch import Array, Mask
 from .spaces import Evolution
@@ -142,6 +142,8 @@ class LinearExperts(Experts):
         return task.predictions(scores.reshape(len(self._awake), self._n_columns)), self._awake
 
     def learn(self, reading: Reading, predictions: Array, mixture: Array, y: typing.Any, w: float, task: Task) -> None:
+        if not self._n_columns:
+            return
         views = reading.views
         curvature = w * task.curvature(mixture)
         errors = w * task.errors(predictions, task.target(y))

@@ -31,6 +31,8 @@ class Reading:
         Three ways to see the row, standardized, behind a leading 1: what is *present* (absent entries are the mean),
         *completed*, and the *fresh* part, in which the previous space is left out. Shape (3, d + 1), or (1, d + 1)
         where all three are the same.
+    recovery
+        Where the rows come from.
     usable
         Whether the map may learn from it: in an overlap, whether the previous part could be completed.
 
@@ -39,11 +41,26 @@ class Reading:
     row: Row
     views: Array
     usable: bool
+    recovery: FeatureRecovery
 
     @property
     def completed(self) -> Array:
         """The completed view, shape (d + 1,)."""
         return self.views[min(COMPLETED, len(self.views) - 1)]
+
+    @property
+    def overlapping(self) -> bool:
+        """Whether an overlap is on, and previous keys are observed."""
+        previous = self.row[: self.recovery._spaces.n_previous]
+        return len(previous) > 0 and not bool(np.isnan(previous).all())
+
+    def present(self) -> dict[Key, float]:
+        """The known features that are there, by key, in units of their own."""
+        return {key: value for key, value in zip(self.recovery._spaces.keys, self.row.tolist()) if value == value}
+
+    def values(self) -> dict[Key, float]:
+        """All features by key, in units of their own; absent ones completed, those of retired spaces recovered."""
+        return self.recovery.values(self)
 
 
 @dataclasses.dataclass
@@ -107,7 +124,7 @@ class FeatureRecovery(base.Transformer):
     >>> recovery.vanished
     ('old',)
     >>> recovery.transform_one({"new": 50.0})
-    {'new': 50.0, 'old': 10.06}
+    {'new': 50.0, 'old': 10.03}
 
     References
     ----------
@@ -123,9 +140,7 @@ class FeatureRecovery(base.Transformer):
         linear_map: LinearMap | None = None,
     ) -> None:
         self.feature_spaces = feature_spaces if feature_spaces is not None else FeatureSpaces()
-        self.scaler = (
-            scaler if scaler is not None else RowScaler(centered=self.feature_spaces.absent == "missing")
-        )
+        self.scaler = scaler if scaler is not None else RowScaler(centered=self.feature_spaces.absent == "missing")
         self.completion = completion if completion is not None else ConditionalMean()
         self.linear_map = linear_map if linear_map is not None else LinearMap()
         self._spaces = self.feature_spaces.clone()
@@ -193,35 +208,42 @@ class FeatureRecovery(base.Transformer):
             views[COMPLETED:, 1:], usable = self._complete(scaled, absent)
         if p:
             views[FRESH, 1 : p + 1] = 0.0
-        return Reading(row, views, usable)
+        return Reading(row, views, usable, self)
 
     def _complete(self, scaled: Row, absent: Mask) -> tuple[Row, bool]:
         """A row without gaps, and whether its previous part follows from observed entries of that part."""
-        p = self._spaces.n_previous
-        filled, missing, usable = scaled.copy(), absent.copy(), True
-        own = p or len(scaled)
+        own = self._spaces.n_previous or len(scaled)
         sketch = self._map.sketch if self._previous is None else self._previous
-        if missing[:own].any():
-            completed = self.completion.complete(filled[:own], missing[:own], sketch) if sketch.n else None
+        filled, missing, usable = scaled.copy(), absent.copy(), True
+        if absent[:own].any():
+            completed = self.completion.complete(scaled[:own], absent[:own], sketch) if sketch.n else None
             usable = completed is not None
             if completed is not None:
                 filled[:own], missing[:own] = completed, False
-        if missing.any():
-            if self._map.sketch.n and not missing.all():
-                filled[missing] = self._map.solve(missing)(filled[~missing])
-            else:
-                filled[missing] = 0.0
+        trust = self.completion.trust_in_map(self._map.sketch.n, len(scaled) - own) if own < len(scaled) else 0.0
+        if missing.any() or trust:
+            mapped = self._map_to(absent, scaled)
+            filled[missing] = mapped[missing]
+            beside = absent & ~missing
+            filled[beside] += trust * (mapped[beside] - filled[beside])
         return filled, usable
+
+    def _map_to(self, asked: Mask, scaled: Row) -> Row:
+        """A row whose asked entries follow from the others by the map; the mean where it knows nothing."""
+        mapped = scaled.copy()
+        mapped[asked] = self._map.solve(asked)(scaled[~asked]) if self._map.sketch.n and not asked.all() else 0.0
+        return mapped
 
     def values(self, reading: Reading) -> dict[Key, float]:
         """All features by key, in units of their own; absent ones completed, those of retired spaces recovered."""
         row = reading.completed[1:]
+        completed = np.where(np.isnan(reading.row), self._scaler.unscale(row), reading.row)
         known: dict[Key, float] = {}
         for retired in self._retired.values():
             if retired.recover is not None:
                 recovered = retired.mean + retired.recover(row) * retired.deviation
                 known.update(zip(retired.keys, recovered.tolist()))
-        known.update(zip(self._spaces.keys, self._scaler.unscale(row).tolist()))
+        known.update(zip(self._spaces.keys, completed.tolist()))
         return known
 
     def evolve(self, x: Sample) -> tuple[Evolution, Affine | None, Reading]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import numpy.typing as npt
 from river import base
 
-Array = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
-Mask = np.ndarray[tuple[int], np.dtype[np.bool_]]
+Array = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
 
 
 class FrequentDirections(base.Base):

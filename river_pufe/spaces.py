@@ -16,12 +16,13 @@ import typing
 import warnings
 
 import numpy as np
+import numpy.typing as npt
 from river import base
 
 Key = typing.Hashable
 Sample = typing.Mapping[Key, object]
-Row = np.ndarray[tuple[int], np.dtype[np.float64]]
-Mask = np.ndarray[tuple[int], np.dtype[np.bool_]]
+Row = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
 
 #: How strongly the share of rounds in which a key is present speaks for how long its gaps last, in rounds.
 _SPELL_PRIOR = 10.0
@@ -38,6 +39,8 @@ class FeatureSpace:
 
     Parameters
     ----------
+    number
+        Which space of the stream it is, counted from 0.
     keys
         The keys, in the order in which they were first seen.
     state
@@ -49,6 +52,7 @@ class FeatureSpace:
 
     """
 
+    number: int
     keys: tuple[Key, ...]
     state: str
     opened_at: int
@@ -98,9 +102,11 @@ class Evolution:
     replaced
         Whether it ended because all keys of the previous space are gone.
     retired
-        Identifier under which the dropped slots are remembered, or None.
+        Number of the retired space under which the dropped slots are remembered, or None.
     forgotten
-        Identifiers of retired spaces that are no longer remembered.
+        Numbers of retired spaces that are no longer remembered.
+    spaces
+        All spaces after the change.
 
     """
 
@@ -112,6 +118,7 @@ class Evolution:
     replaced: bool = False
     retired: int | None = None
     forgotten: tuple[int, ...] = ()
+    spaces: tuple[FeatureSpace, ...] = ()
 
     def __bool__(self) -> bool:
         return self.opened > 0 or self.settled or self.keep is not None
@@ -251,9 +258,10 @@ class FeatureSpaces(base.Base):
         self._slots: dict[Key, int] = {}
         self._opened_at = self._previous_opened_at = 0
         self._n_vanishings = self._last_vanishing = 0
+        self._number = self._previous_number = 0
+        self._n_spaces = 1
         self._retired: dict[int, _Retired] = {}
         self._returnable: dict[Key, tuple[int, int]] = {}
-        self._n_retired = 0
         self._n_fleeting = 0
         self._presence = _Presence()
         self._expect()
@@ -344,6 +352,8 @@ class FeatureSpaces(base.Base):
             self._weigh(present)
         self.rounds += 1
         self._settle(evolution)
+        if evolution:
+            evolution.spaces = self.spaces
         return evolution, row
 
     def _open(self, unknown: list[Key], evolution: Evolution) -> None:
@@ -355,6 +365,7 @@ class FeatureSpaces(base.Base):
             evolution.overlap = True
             self.n_previous = len(self.keys)
             self._previous_opened_at, self._opened_at = self._opened_at, self.rounds
+            self._previous_number, self._number = self._number, self._new_number()
             self._n_vanishings, self._last_vanishing = 0, self.rounds
         for key in unknown:
             self._slots[key] = len(self.keys)
@@ -386,40 +397,44 @@ class FeatureSpaces(base.Base):
             return
         evolution.settled = p > 0
         evolution.replaced = p > 0 and bool(gone[:p].all())
-        self.n_previous = 0
-        # A space that is gone whole, with nobody to recover it from, is kept: its keys may come back.
         if not gone.all():
-            previous = FeatureSpace(
-                tuple(self.keys[:p] if p else self.keys),
-                "retired",
-                self._previous_opened_at if p else self._opened_at,
-                self._named(gone),
-            )
-            if p and not gone[:p].all():
-                self._opened_at = self._previous_opened_at
-            if gone.any():
-                evolution.keep = ~gone
-                self._retire(previous, evolution)
+            self._merge(evolution, gone, p)
+        # A space that is gone whole, with nobody to recover it from, is kept: its keys may come back.
+        self.n_previous = 0
         if p:
             self._log("overlap ended", tuple(self.keys))
+
+    def _merge(self, evolution: Evolution, gone: Mask, p: int) -> None:
+        """Retire what has vanished; all that is alive is the current space."""
+        dropped = self._named(gone)
+        if not p:
+            retired = FeatureSpace(self._new_number(), dropped, "retired", self._opened_at, dropped)
+        elif gone[:p].any():
+            keys, opened_at = tuple(self.keys[:p]), self._previous_opened_at
+            retired = FeatureSpace(self._previous_number, keys, "retired", opened_at, dropped)
+            self._opened_at = self._opened_at if gone[:p].all() else opened_at
+        else:
+            retired = FeatureSpace(self._number, tuple(self.keys[p:]), "retired", self._opened_at, dropped)
+            self._number, self._opened_at = self._previous_number, self._previous_opened_at
+        if dropped:
+            evolution.keep = ~gone
+            self._retire(retired, evolution)
+
+    def _new_number(self) -> int:
+        self._n_spaces += 1
+        return self._n_spaces - 1
 
     def _retire(self, space: FeatureSpace, evolution: Evolution) -> None:
         """Drop the vanished keys, and remember them as a retired space."""
         keep, gone = evolution.keep, self._presence.gone
         assert keep is not None
         seen = self._presence.seen(self.rounds)[gone]
-        identifier = self._n_retired
-        self._n_retired += 1
-        self._retired[identifier] = _Retired(space, int(seen.sum()))
-        self._returnable.update((key, (identifier, i)) for i, key in enumerate(space.vanished))
-        evolution.retired = identifier
-        if len(self._retired) > self.max_spaces:
-            forgotten = min(self._retired, key=lambda name: self._retired[name].usefulness)
-            for key in self._retired.pop(forgotten).space.vanished:
-                if self._returnable.get(key, (None,))[0] == forgotten:
-                    del self._returnable[key]
-            evolution.forgotten = (forgotten,)
-        before, self._n_fleeting = self._n_fleeting, self._n_fleeting + np.count_nonzero(seen <= 2)
+        self._retired[space.number] = _Retired(space, int(seen.sum()))
+        self._returnable.update((key, (space.number, i)) for i, key in enumerate(space.vanished))
+        forgotten = self._forget() if len(self._retired) > self.max_spaces else None
+        evolution.retired = space.number if forgotten != space.number else None
+        evolution.forgotten = (forgotten,) if forgotten not in (None, space.number) else ()
+        before, self._n_fleeting = self._n_fleeting, self._n_fleeting + int(np.count_nonzero(seen <= 2))
         if before < _FLEETING <= self._n_fleeting:
             warnings.warn(
                 f"{self._n_fleeting} keys were seen once or twice and never again. Feature spaces are made of keys "
@@ -430,6 +445,14 @@ class FeatureSpaces(base.Base):
         self._slots = {key: slot for slot, key in enumerate(self.keys)}
         self._presence.keep(keep)
         self._expect()
+
+    def _forget(self) -> int:
+        """Forget the retired space whose keys were seen least."""
+        forgotten = min(self._retired, key=lambda number: self._retired[number].usefulness)
+        for key in self._retired.pop(forgotten).space.vanished:
+            if self._returnable.get(key, (None, 0))[0] == forgotten:
+                del self._returnable[key]
+        return forgotten
 
     def _expect(self) -> None:
         """Prepare for a sample that has just the keys that are alive."""
@@ -447,16 +470,22 @@ class FeatureSpaces(base.Base):
         spaces = [retired.space for retired in self._retired.values()]
         if p:
             spaces.append(
-                FeatureSpace(tuple(self.keys[:p]), "previous", self._previous_opened_at, self._named(gone[:p]))
+                FeatureSpace(
+                    self._previous_number,
+                    tuple(self.keys[:p]),
+                    "previous",
+                    self._previous_opened_at,
+                    self._named(gone[:p]),
+                )
             )
         if self.keys:
             vanished = tuple(key for key, away in zip(self.keys[p:], gone[p:]) if away)
-            spaces.append(FeatureSpace(tuple(self.keys[p:]), "current", self._opened_at, vanished))
+            spaces.append(FeatureSpace(self._number, tuple(self.keys[p:]), "current", self._opened_at, vanished))
         return tuple(spaces)
 
-    def retired(self, identifier: int) -> FeatureSpace:
-        """The retired space that goes by an identifier."""
-        return self._retired[identifier].space
+    def retired(self, number: int) -> FeatureSpace:
+        """The retired space of a number."""
+        return self._retired[number].space
 
     @property
     def vanished(self) -> tuple[Key, ...]:
@@ -498,7 +527,7 @@ class _Presence:
             if isinstance(value, np.ndarray):
                 setattr(self, name, value[mask])
 
-    def seen(self, round_: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    def seen(self, round_: int) -> npt.NDArray[np.int64]:
         open_gap = np.where(self._since >= 0, round_ - self._since, 0)
         return round_ - self._born - self._absences - open_gap
 

@@ -107,7 +107,9 @@ class Classification(Task):
         except (TypeError, ValueError):
             raise ValueError(f"the label is {y!r}, which is not hashable: use a str, a number or a tuple") from None
         if missing:
-            raise ValueError(f"the label is {y!r}: leave the sample out, or learn from its features with observe_one(x)")
+            raise ValueError(
+                f"the label is {y!r}: leave the sample out, or learn from its features with observe_one(x)"
+            )
         return label
 
     def admit(self, y: Label) -> None:
@@ -294,7 +296,7 @@ class PlainRegression(Regression):
 
     def losses(self, predictions: Array, target: Array) -> Array:
         off = (predictions[:, 0] - target[0]) / ((self._high - self._low) or 1.0)
-        return np.minimum(off * off, 1.0)
+        return np.square(np.minimum(np.abs(off), 1.0))
 
     def curvature(self, mixture: Array) -> float:
         return 2.0

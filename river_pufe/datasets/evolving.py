@@ -75,8 +75,7 @@ class StreamWrapper(EvolvingStream, base.SyntheticDataset):
 
     def __init__(self, dataset: Source, seed: int | None) -> None:
         require(
-            isinstance(dataset, collections.abc.Iterable)
-            and not isinstance(dataset, collections.abc.Iterator),
+            isinstance(dataset, collections.abc.Iterable) and not isinstance(dataset, collections.abc.Iterator),
             "dataset",
             "iterable again and again, such as a data set of River or a list",
             dataset,

@@ -95,9 +95,7 @@ class SplitSpaces(CycleStream, StreamWrapper):
 
     def _rounds(self) -> Iterator[tuple[list[Features], Features, Any]]:
         rng = self._rng("groups")
-        deal: Iterator[int | None] = itertools.cycle(
-            range(self.cycle.n_spaces) if self.groups is None else [None]
-        )
+        deal: Iterator[int | None] = itertools.cycle(range(self.cycle.n_spaces) if self.groups is None else [None])
         place: dict[FeatureName, int | None] = {
             name: space for space, names in enumerate(self.groups or ()) for name in names
         }

@@ -1,0 +1,139 @@
+"""What learns on the features of one space, where it is not the default?
+
+`OnlineGradientDescent` is the paper's learner, `RiverModel` lets any River model be one. Both see a dict of features.
+"""
+
+from __future__ import annotations
+
+import abc
+import math
+import typing
+
+import numpy as np
+from river import base
+
+from .sketch import Array
+from .spaces import Key
+from .tasks import Task
+
+Features = dict[Key, float]
+_LARGE = 1e12
+
+
+class Learner(base.Base, abc.ABC):
+    """A model of the features of one space."""
+
+    @abc.abstractmethod
+    def scores(self, x: Features, task: Task) -> Array:
+        """Scores of a sample, shape (columns,)."""
+
+    @abc.abstractmethod
+    def learn(self, x: Features, y: typing.Any, error: Array, w: float) -> None:
+        """Learn from a sample.
+
+        Parameters
+        ----------
+        x
+            Features of the space; all are there.
+        y
+            The target as the user gave it.
+        error
+            How the scores should move, shape (columns,).
+        w
+            Weight of the sample.
+
+        """
+
+    def restart(self) -> None:
+        """A new period begins: what is learned stays, schedules start over."""
+
+    def __str__(self) -> str:
+        return repr(self)
+
+
+class OnlineGradientDescent(Learner):
+    """Online gradient descent on a linear model: Algorithm 1 of the paper.
+
+    **When to use it.** To have the paper's learner, or its baselines.
+
+    $w_{t+1} = \\Pi(w_t - \\frac{1}{c \\sqrt t} \\nabla \\ell(w_t x_t, y_t))$, with t counted from the start of the period
+    and $w_1 = 0$, so that the order of keys never matters. There is no intercept. Costs O(d).
+
+    Parameters
+    ----------
+    c
+        Step sizes are $1 / (c \\sqrt t)$. Towards 0 the steps explode; large values learn nothing.
+    radius
+        The weights are projected on the ball of this radius; None: they are free.
+
+    """
+
+    def __init__(self, c: float = 1.0, radius: float | None = None) -> None:
+        if not c > 0:
+            raise ValueError(f"c is a number above 0, not {c!r}")
+        if radius is not None and not radius > 0:
+            raise ValueError(f"radius is a number above 0, or None, not {radius!r}")
+        self.c = c
+        self.radius = radius
+        self._t = 0
+        self._slots: dict[Key, int] = {}
+        self._weights: Array = np.zeros((0, 0))
+
+    def scores(self, x: Features, task: Task) -> Array:
+        scores = np.zeros(task.n_columns)
+        for key, value in x.items():
+            slot = self._slots.get(key)
+            if slot is not None:
+                scores[: self._weights.shape[1]] += value * self._weights[slot]
+        return scores
+
+    def learn(self, x: Features, y: typing.Any, error: Array, w: float) -> None:
+        self._t += 1
+        self._make_room(x, len(error))
+        slots = [self._slots[key] for key in x]
+        row = np.fromiter(x.values(), np.float64, len(x))
+        # As River does: an error that large comes from a model that has left the data, and must not reach infinity.
+        step = error.clip(-_LARGE, _LARGE) * (w / (self.c * math.sqrt(self._t)))
+        self._weights[slots] += row[:, None] * step
+        if self.radius is not None:
+            norm = float(np.linalg.norm(self._weights))
+            if norm > self.radius:
+                self._weights *= self.radius / norm
+
+    def _make_room(self, x: Features, n_columns: int) -> None:
+        unknown = [key for key in x if key not in self._slots]
+        rows, columns = self._weights.shape
+        if unknown or columns < n_columns:
+            self._slots.update((key, rows + i) for i, key in enumerate(unknown))
+            self._weights = np.pad(self._weights, [(0, len(unknown)), (0, n_columns - columns)])
+
+    def restart(self) -> None:
+        self._t = 0
+
+
+class RiverModel(Learner):
+    """Any River classifier or regressor, pipelines included.
+
+    Parameters
+    ----------
+    model
+        The model; a clone of it is trained.
+
+    """
+
+    def __init__(self, model: base.Estimator) -> None:
+        self.model = model
+        self._model = model.clone()
+
+    @classmethod
+    def _unit_test_params(cls) -> typing.Iterator[dict[str, typing.Any]]:
+        from river import linear_model
+
+        yield {"model": linear_model.LogisticRegression()}
+
+    def scores(self, x: Features, task: Task) -> Array:
+        return task.scores(self._model, x)
+
+    def learn(self, x: Features, y: typing.Any, error: Array, w: float) -> None:
+        weight = {} if w == 1.0 else {"w": w}
+        self._model.learn_one(x, y, **weight)  # type: ignore[attr-defined]

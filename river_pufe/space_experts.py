@@ -1,0 +1,177 @@
+"""Who predicts, when each feature space has a model of its own?"""
+
+from __future__ import annotations
+
+import typing
+
+import numpy as np
+
+from .experts import Experts
+from .learners import Learner, RiverModel
+from .linear_map import Affine
+from .recovery import Reading
+from .sketch import Array, Mask
+from .spaces import Evolution, Key
+from .tasks import Task
+
+#: The expert on what is present stands beside those of the spaces, under a number that no space has.
+_PRESENT = -1
+_NOBODY = -2
+
+
+class SpaceExperts(Experts):
+    """One learner for each feature space, on rows that are observed, completed or recovered.
+
+    **When to use it.** With learners that are not linear, and for the methods of the paper: all of them are a choice of
+    who takes part.
+
+    An expert sleeps in a round in which its row cannot be made. Once a space has retired, its learner reads recovered
+    rows. Costs as much as the learners of all spaces that are remembered, and O(ℓd) for recovering their rows.
+
+    Parameters
+    ----------
+    learner
+        What learns on the rows of a space. Each space gets a clone.
+    roles
+        Whose learners predict when no overlap is on: ``"current"``, ``"previous"`` (the latest retired space) and
+        ``"older"`` ones. Where none of them can, the current one does.
+    present
+        Whether one more clone, for all of the stream, reads whatever keys are present.
+    in_overlap
+        Whether the learners of both spaces predict and learn during an overlap. Otherwise the previous one predicts and
+        both rest, as in the paper; a sample without previous keys is not taken for one of the overlap.
+    frozen
+        Whether learners of retired spaces have stopped learning.
+
+    """
+
+    def __init__(
+        self,
+        learner: Learner,
+        roles: tuple[str, ...] = ("current", "previous", "older"),
+        present: bool = False,
+        in_overlap: bool = True,
+        frozen: bool = False,
+    ) -> None:
+        if unknown := set(roles) - {"current", "previous", "older"}:
+            raise ValueError(f"roles are 'current', 'previous' and 'older', not {unknown.pop()!r}")
+        self.learner = learner
+        self.roles = roles
+        self.present = present
+        self.in_overlap = in_overlap
+        self.frozen = frozen
+        self._n_columns = 0
+        # Positions never move: the aggregator knows experts by them. One that is free again is taken by the next space.
+        self._numbers: list[int] = [_PRESENT, 0] if present else [0]
+        self._learners: dict[int, Learner] = {number: learner.clone() for number in self._numbers}
+        self._keys: dict[int, tuple[Key, ...]] = {0: ()}
+        self._retired: list[int] = []
+        self._previous: int | None = None
+        self._current = 0
+
+    @classmethod
+    def _unit_test_params(cls) -> typing.Iterator[dict[str, typing.Any]]:
+        from .learners import OnlineGradientDescent
+
+        yield {"learner": OnlineGradientDescent()}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        special = {_PRESENT: "present", _NOBODY: "nobody"}
+        return tuple(special.get(number, f"space {number}") for number in self._numbers)
+
+    @property
+    def priors(self) -> Array:
+        return np.ones(len(self._numbers))
+
+    def grow(self, n_columns: int) -> None:
+        self._n_columns = n_columns
+
+    def follow(self, evolution: Evolution, recover: Affine | None, weights: Array) -> Mask:
+        born = set()
+        self._retired = []
+        self._previous = None
+        for space in evolution.spaces:
+            if space.state == "retired":
+                self._retired.append(space.number)
+            elif space.state == "previous":
+                self._previous = space.number
+            else:
+                self._current = space.number
+            if space.state != "retired" and space.number not in self._learners:
+                self._learners[space.number] = self.learner.clone()
+                self._seat(space.number)
+                born.add(space.number)
+            if space.number in self._learners:
+                known = self._keys.get(space.number, ())
+                self._keys[space.number] = tuple(dict.fromkeys((*known, *space.keys)))
+        numbers = {space.number for space in evolution.spaces} | {_PRESENT}
+        for number in [number for number in self._learners if number not in numbers]:
+            del self._learners[number], self._keys[number]
+            self._numbers[self._numbers.index(number)] = _NOBODY
+        if evolution.settled:
+            for learner in self._learners.values():
+                learner.restart()
+        if evolution.replaced:
+            born.update(self._numbers)
+        return np.array([number in born for number in self._numbers], dtype=bool)
+
+    def _seat(self, number: int) -> None:
+        if _NOBODY in self._numbers:
+            self._numbers[self._numbers.index(_NOBODY)] = number
+        else:
+            self._numbers.append(number)
+
+    def _rows(self, reading: Reading) -> dict[int, dict[Key, float]]:
+        """The features of each space that can be known now."""
+        known = reading.values()
+        rows = {
+            number: {key: known[key] for key in keys}
+            for number, keys in self._keys.items()
+            if all(key in known for key in keys)
+        }
+        if self.present:
+            rows[_PRESENT] = reading.present()
+        return rows
+
+    def _at_work(self, reading: Reading, rows: dict[int, dict[Key, float]]) -> tuple[set[int], set[int]]:
+        """Who predicts and who learns."""
+        if self._previous is not None and (self.in_overlap or reading.overlapping):
+            both = {self._previous, self._current} if self.in_overlap else {self._previous}
+            predicting, learning = both, both if self.in_overlap else set()
+        else:
+            retired = self._retired if self._previous is None else [*self._retired, self._previous]
+            parts = {"current": {self._current}, "previous": set(retired[-1:]), "older": set(retired[:-1])}
+            predicting = set().union(*(parts[role] for role in self.roles)) & rows.keys()
+            predicting = predicting or {self._current}
+            learning = {self._current} | (set() if self.frozen else predicting)
+        if self.present:
+            predicting, learning = predicting | {_PRESENT}, learning | {_PRESENT}
+        return predicting & rows.keys(), learning & rows.keys()
+
+    def predict(self, reading: Reading, task: Task) -> tuple[Array, Array]:
+        rows = self._rows(reading)
+        predicting, _ = self._at_work(reading, rows)
+        scores = np.zeros((len(self._numbers), self._n_columns))
+        awake = np.zeros(len(self._numbers))
+        for position, number in enumerate(self._numbers):
+            if number in predicting:
+                scores[position] = self._learners[number].scores(rows[number], task)
+                awake[position] = 1.0
+        return task.predictions(scores), awake
+
+    def learn(self, reading: Reading, predictions: Array, mixture: Array, y: typing.Any, w: float, task: Task) -> None:
+        rows = self._rows(reading)
+        _, learning = self._at_work(reading, rows)
+        for number in learning:
+            learner = self._learners[number]
+            scores = learner.scores(rows[number], task)[None]
+            error = task.errors(task.predictions(scores), task.target(y))[0]
+            learner.learn(rows[number], y, error, w)
+
+
+def as_experts(model: typing.Any) -> Experts:
+    """Experts, from experts or from any River model."""
+    if isinstance(model, Experts):
+        return model.clone()
+    return SpaceExperts(RiverModel(model), present=True)
