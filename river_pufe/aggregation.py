@@ -159,7 +159,7 @@ class AdaNormalHedge(Aggregator):
         # Φ overflows at an exponent of 710. Only ratios of weights matter, so the largest exponent is taken out.
         exponents -= np.maximum.reduce(exponents, axis=None, initial=0.0)
         np.exp(exponents, out=exponents)
-        weights = exponents[0] - exponents[1]
+        weights: Array = exponents[0] - exponents[1]
         weights *= self._prior
         return weights
 
@@ -252,7 +252,8 @@ class FixedShare(Aggregator):
         shares = super().weights(awake)
         drawn = np.zeros_like(shares)
         if len(among := np.flatnonzero(awake)):
-            drawn[among[min(np.searchsorted(np.cumsum(shares[among]), self._draw), len(among) - 1)]] = 1.0
+            position = int(np.searchsorted(np.cumsum(shares[among]), self._draw))
+            drawn[among[min(position, len(among) - 1)]] = 1.0
         return drawn
 
     def update(self, losses: Array, loss: float, awake: Array) -> None:

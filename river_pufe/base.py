@@ -124,7 +124,8 @@ class FeatureEvolving(base.Estimator):
 
     def _mixture(self, x: Sample) -> Array:
         predictions, awake = self._experts.predict(self._recovery.look(x), self._task)
-        return self._aggregator.weights(awake).dot(predictions)
+        mixture: Array = self._aggregator.weights(awake).dot(predictions)
+        return mixture
 
     # What a user looks at.
 

@@ -79,7 +79,8 @@ class ConditionalMean(Completion):
     >>> sketch = FrequentDirections(size=4)
     >>> for t in range(1, 9):
     ...     sketch.update(np.array([t, 2.0 * t, 3.0 * t]))
-    >>> ConditionalMean(ridge=1.0).complete(np.array([1.0, np.nan, np.nan]), np.array([False, True, True]), sketch).round(2)
+    >>> row, absent = np.array([1.0, np.nan, np.nan]), np.array([False, True, True])
+    >>> ConditionalMean(ridge=1.0).complete(row, absent, sketch).round(2)
     array([1.  , 1.99, 2.99])
 
     """
@@ -126,7 +127,8 @@ class RowSpace(Completion):
     >>> sketch = FrequentDirections(size=4)
     >>> for t in range(1, 9):
     ...     sketch.update(np.array([t, 2.0 * t, 3.0 * t]))
-    >>> RowSpace().complete(np.array([1.0, np.nan, np.nan]), np.array([False, True, True]), sketch)
+    >>> row, absent = np.array([1.0, np.nan, np.nan]), np.array([False, True, True])
+    >>> RowSpace().complete(row, absent, sketch)
     array([1., 2., 3.])
 
     References
@@ -157,8 +159,8 @@ class RowSpace(Completion):
 def incoherence(rows: Array, rank: int | None = None) -> float:
     """Incoherence μ(r) of a matrix, the largest over both factors of its singular value decomposition.
 
-    $$\\mu(r) = \\max\\left(\\max_i \\frac{n}{r} \\lVert U_{(i)} \\rVert^2, \\max_i \\frac{d}{r} \\lVert V_{(i)} \\rVert^2
-    \\right)$$
+    $$\\mu(r) = \\max\\left(\\max_i \\frac{n}{r} \\lVert U_{(i)} \\rVert^2,
+    \\max_i \\frac{d}{r} \\lVert V_{(i)} \\rVert^2\\right)$$
 
     It is 1 where every row and column weighs alike, and max(n, d)/r where one stands alone: such an entry cannot be
     told from the others.

@@ -135,10 +135,7 @@ class LinearExperts(Experts):
 
     def predict(self, reading: Reading, task: Task) -> tuple[Array, Array]:
         views = reading.views
-        if len(views) == 1:
-            scores = views[0] @ self._weights
-        else:
-            scores = np.einsum("vd,rdvc->rvc", views, self._cube)
+        scores = views[0] @ self._weights if len(views) == 1 else np.einsum("vd,rdvc->rvc", views, self._cube)
         return task.predictions(scores.reshape(len(self._awake), self._n_columns)), self._awake
 
     def learn(self, reading: Reading, predictions: Array, mixture: Array, y: typing.Any, w: float, task: Task) -> None:

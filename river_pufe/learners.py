@@ -56,8 +56,8 @@ class OnlineGradientDescent(Learner):
 
     **When to use it.** To have the paper's learner, or its baselines.
 
-    $w_{t+1} = \\Pi(w_t - \\frac{1}{c \\sqrt t} \\nabla \\ell(w_t x_t, y_t))$, with t counted from the start of the period
-    and $w_1 = 0$, so that the order of keys never matters. There is no intercept. Costs O(d).
+    $w_{t+1} = \\Pi(w_t - \\frac{1}{c \\sqrt t} \\nabla \\ell(w_t x_t, y_t))$, with t counted from the start of the
+    period and $w_1 = 0$, so that the order of keys never matters. There is no intercept. Costs O(d).
 
     Parameters
     ----------

@@ -46,7 +46,8 @@ class Reading:
     @property
     def completed(self) -> Array:
         """The completed view, shape (d + 1,)."""
-        return self.views[min(COMPLETED, len(self.views) - 1)]
+        completed: Array = self.views[min(COMPLETED, len(self.views) - 1)]
+        return completed
 
     @property
     def overlapping(self) -> bool:

@@ -63,8 +63,8 @@ class Newton(Rule):
 
     **When to use it.** By default: it needs no step size, and is exact for the squared loss.
 
-    P is the inverse of $\\delta \\sqrt{d} I + \\sum_t \\lambda^{T - t} h_t x_t x_t^T$ for d inputs. Costs O(d²) a step; above
-    `max_size` inputs only the diagonal of the sum is kept, and a step costs O(d).
+    P is the inverse of $\\delta \\sqrt{d} I + \\sum_t \\lambda^{T - t} h_t x_t x_t^T$ for d inputs. Costs O(d²) a
+    step; above `max_size` inputs only the diagonal of the sum is kept, and a step costs O(d).
 
     Parameters
     ----------

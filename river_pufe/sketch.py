@@ -134,16 +134,22 @@ class FrequentDirections(base.Base):
         noise of variance ρ. At ρ = 0 it is the least squares solution of smallest norm. Costs O(ℓ²d).
 
         """
-        given, asked = self.rows[:, inputs], self.rows[:, outputs]
+        given: Array = self.rows[:, inputs]
+        asked: Array = self.rows[:, outputs]
+        left: Array = asked.T
+        right: Array = given
         if ridge == 0:
-            return asked.T, np.linalg.pinv(given).T if given.size else given
-        if given.shape[1] < given.shape[0]:
-            gram = given.T @ given
-            gram.flat[:: len(gram) + 1] += ridge
-            return np.linalg.solve(gram, given.T @ asked).T, np.eye(len(gram))
-        gram = given @ given.T
+            if given.size:
+                right = np.linalg.pinv(given).T
+            return left, right
+        narrow = given.shape[1] < given.shape[0]
+        gram = given.T @ given if narrow else given @ given.T
         gram.flat[:: len(gram) + 1] += ridge
-        return asked.T, np.linalg.solve(gram, given)
+        if narrow:
+            left, right = np.linalg.solve(gram, given.T @ asked).T, np.eye(len(gram))
+        else:
+            right = np.linalg.solve(gram, given)
+        return left, right
 
     def extend(self, n: int) -> None:
         """Append n columns that were 0 in all rows so far."""

@@ -158,7 +158,7 @@ def number(key: Key, value: object) -> float:
     try:
         result = float(value)
     except OverflowError:  # an int or a fraction beyond the range of floats
-        return math.copysign(_HUGE, value)  # type: ignore[arg-type]
+        return math.copysign(_HUGE, value)
     except ValueError:  # a signalling NaN
         return math.nan
     if math.isinf(result):

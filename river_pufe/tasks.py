@@ -134,8 +134,10 @@ class Classification(Task):
         return self._targets[y]
 
     def predictions(self, scores: Array) -> Array:
+        odds: Array
         if scores.shape[1] == 1:
-            return special.expit(scores)
+            odds = special.expit(scores)
+            return odds
         top = np.maximum(scores.max(1, initial=0.0, keepdims=True), 0.0)
         odds = np.exp(scores - top)
         odds /= odds.sum(1, keepdims=True) + np.exp(-top)
@@ -148,13 +150,12 @@ class Classification(Task):
 
     def losses(self, predictions: Array, target: Array) -> Array:
         off = predictions - target
-        if off.shape[1] == 1:
-            off *= off
-            return off[:, 0]
-        return 0.5 * (np.square(off).sum(1) + np.square(off.sum(1)))
+        squares = off * off
+        losses: Array = squares[:, 0] if off.shape[1] == 1 else 0.5 * (squares.sum(1) + np.square(off.sum(1)))
+        return losses
 
     def curvature(self, mixture: Array) -> float:
-        probabilities = mixture.tolist()
+        probabilities: list[float] = mixture.tolist()
         first = 1.0 - sum(probabilities)
         return (1.0 - first * first - sum(p * p for p in probabilities)) / (len(probabilities) + 1)
 
@@ -192,7 +193,8 @@ class MarginClassification(Classification):
     def losses(self, predictions: Array, target: Array) -> Array:
         top = np.maximum(predictions.max(1, initial=0.0), 0.0)
         total = top + np.log(np.exp(-top) + np.exp(predictions - top[:, None]).sum(1))
-        return np.minimum(total - predictions @ target, 1.0)
+        losses: Array = np.minimum(total - predictions @ target, 1.0)
+        return losses
 
     def curvature(self, mixture: Array) -> float:
         return super().curvature(super().predictions(mixture[None])[0])
@@ -262,7 +264,8 @@ class Regression(Task):
 
     def losses(self, predictions: Array, target: Array) -> Array:
         off = 0.5 * (predictions[:, 0] - target[0])
-        return np.minimum(off * off, 1.0)
+        losses: Array = np.minimum(off * off, 1.0)
+        return losses
 
     def curvature(self, mixture: Array) -> float:
         return 1.0
@@ -296,7 +299,8 @@ class PlainRegression(Regression):
 
     def losses(self, predictions: Array, target: Array) -> Array:
         off = (predictions[:, 0] - target[0]) / ((self._high - self._low) or 1.0)
-        return np.square(np.minimum(np.abs(off), 1.0))
+        losses: Array = np.square(np.minimum(np.abs(off), 1.0))
+        return losses
 
     def curvature(self, mixture: Array) -> float:
         return 2.0
