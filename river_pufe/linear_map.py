@@ -48,6 +48,11 @@ class Affine:
             self.offset + self.left @ (through @ dropped.offset),
         )
 
+    def rescale(self, factor: Array, shift: Array) -> None:
+        """Take inputs in other units, factor · x + shift for x."""
+        self.right = self.right / factor
+        self.offset = self.offset - self.left @ (self.right @ shift)
+
     def extend(self, n: int) -> None:
         """Append n inputs that count for nothing."""
         self.right = np.hstack([self.right, np.zeros((len(self.right), n))])

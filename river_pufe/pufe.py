@@ -106,7 +106,7 @@ class PUFEClassifier(FeatureEvolving, base.Classifier):
     ...         yield x, a > b
     >>> model = PUFEClassifier()
     >>> evaluate.progressive_val_score(stream(), model, metrics.Accuracy())
-    Accuracy: 95.50%
+    Accuracy: 96.75%
 
     >>> [(space.keys, space.state) for space in model.spaces]
     [(('old a', 'old b'), 'retired'), (('new a', 'new b'), 'current')]

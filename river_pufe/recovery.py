@@ -125,7 +125,7 @@ class FeatureRecovery(base.Transformer):
     >>> recovery.vanished
     ('old',)
     >>> recovery.transform_one({"new": 50.0})
-    {'new': 50.0, 'old': 10.03}
+    {'new': 50.0, 'old': 10.11}
 
     References
     ----------
@@ -298,4 +298,12 @@ class FeatureRecovery(base.Transformer):
         """Learn from a sample what is usual, and how its entries hang together."""
         if reading.usable:
             self._map.update(reading.completed[1:])
-        self._scaler.update(reading.row)
+        if (units := self._scaler.update(reading.row)) is not None:
+            factor, shift = units
+            self._map.sketch.rescale(factor, shift)
+            if self._previous is not None:
+                own = self._spaces.n_previous
+                self._previous.rescale(factor[:own], shift[:own])
+            for retired in self._retired.values():
+                if retired.recover is not None:
+                    retired.recover.rescale(factor, shift)

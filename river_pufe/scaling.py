@@ -15,16 +15,20 @@ _WINSOR = 10.0
 _SETTLED = 10
 #: A slot that deviates less than this is constant.
 _CONSTANT = 1e-150
+#: Units are taken anew when a quarter more rows were seen since, and after this many rows at the latest.
+_GROWTH, _LATEST = 1.25, 64
 
 
 class RowScaler(base.Base):
-    """Standardize the entries of a row with running statistics, and clip them.
+    """Standardize the entries of a row, and cut them.
 
     **When to use it.** As a part of `FeatureRecovery`, so that raw values work and one spike moves little.
 
-    An entry is told in standard deviations from its mean, cut at ± `clip`. The statistics take a value for at most ten
-    deviations, so a spike of 1e9 does not blind them; a lasting change of scale is followed, the deviation growing with
-    each such value. Absent entries (NaN) stay absent and do not count. A slot that never varied is 0. Costs O(d).
+    An entry is told in standard deviations from its mean, cut at ± `clip`. The statistics run on with each row; the
+    units in which rows are told are taken from them from time to time, so that sketches and maps of earlier rows can be
+    told in the new units exactly. The statistics take a value for at most ten deviations, so a spike of 1e9 does
+    not blind them, and a lasting change of scale is followed. Absent entries (NaN) stay absent and do not count. A slot
+    that never varied is 0. Costs O(d).
 
     Parameters
     ----------
@@ -46,11 +50,17 @@ class RowScaler(base.Base):
         self.clip = clip
         self.memory = memory
         self.centered = centered
+        #: Units in which rows are told.
         self.mean: Array = np.zeros(0)
+        self.deviation: Array = np.zeros(0)
+        self._inverse: Array = np.zeros(0)
+        # Statistics, which run on.
         self._n: Array = np.zeros(0)
+        self._running_mean: Array = np.zeros(0)
         self._variance: Array = np.zeros(0)
-        self._all_vary = False
-        self._refresh()
+        self._all_settled = False
+        self._age = 0
+        self._next = 1
 
     def scale(self, row: Array, out: Array) -> Array:
         """Standardized row, written to `out`; both of shape (d,)."""
@@ -63,9 +73,15 @@ class RowScaler(base.Base):
         """The row that is standardized to `scaled`."""
         return self.mean + scaled * self.deviation
 
-    def update(self, row: Array) -> None:
-        """Take one more row into account."""
-        shift = row - self.mean
+    def update(self, row: Array) -> tuple[Array, Array] | None:
+        """Take one more row into account, and from time to time new units.
+
+        Returns
+        -------
+        Where there are new units, factor and shift, both of shape (d,): what was z is factor · z + shift now.
+
+        """
+        shift = row - self._running_mean
         if not shift.dot(shift) < math.inf:
             seen = ~np.isnan(shift)
             shift[~seen] = 0.0
@@ -74,41 +90,47 @@ class RowScaler(base.Base):
         else:
             self._n += 1.0
             rate = 1.0 / np.minimum(self._n, self.memory)
-        np.minimum(shift, self._limit, out=shift)
-        np.maximum(shift, -self._limit, out=shift)
+        limit = _WINSOR * np.sqrt(self._variance)
+        if not self._all_settled:
+            unsettled = (self._n <= _SETTLED) | (limit < _CONSTANT)
+            limit[unsettled] = np.inf
+            self._all_settled = not unsettled.any()
+        np.minimum(shift, limit, out=shift)
+        np.maximum(shift, -limit, out=shift)
         growth = rate * shift
         fade = 1.0 - rate
         if self.centered:
-            self.mean += growth
+            self._running_mean += growth
             growth *= fade
         growth *= shift
         self._variance *= fade
         self._variance += growth
-        self._refresh()
+        self._age += 1
+        return self._renew() if self._age >= self._next else None
 
-    def _refresh(self) -> None:
-        deviation = self.deviation = np.sqrt(self._variance)
-        self._limit = _WINSOR * deviation
-        if self._all_vary:
-            self._inverse = 1.0 / deviation
-            return
-        unsettled = (self._n <= _SETTLED) | (deviation < _CONSTANT)
-        self._limit[unsettled] = np.inf
-        self._inverse = np.divide(1.0, deviation, out=np.zeros_like(deviation), where=deviation >= _CONSTANT)
-        self._all_vary = not unsettled.any()
+    def _renew(self) -> tuple[Array, Array]:
+        self._next = math.ceil(self._age + min(self._age * (_GROWTH - 1.0), _LATEST))
+        mean, deviation, inverse = self.mean, self.deviation, self._inverse
+        self.mean = self._running_mean.copy()
+        self.deviation = np.sqrt(self._variance)
+        varies = self.deviation >= _CONSTANT
+        self._inverse = np.divide(1.0, self.deviation, out=np.zeros_like(deviation), where=varies)
+        # A slot without a unit, before or after, was or is 0: nothing was learned of it that had to be told anew.
+        known = varies & (inverse > 0)
+        factor = np.where(known, deviation * self._inverse, 1.0)
+        return factor, np.where(known, (mean - self.mean) * self._inverse, 0.0)
 
     def extend(self, n: int) -> None:
         """Append n slots of which nothing is known."""
-        for name in ("mean", "_n", "_variance"):
+        for name in ("mean", "deviation", "_inverse", "_n", "_running_mean", "_variance"):
             setattr(self, name, np.append(getattr(self, name), np.zeros(n)))
-        self._all_vary = False
-        self._refresh()
+        self._all_settled = False
+        self._age, self._next = 0, 1
 
     def keep(self, slots: Mask) -> None:
         """Drop all other slots."""
-        for name in ("mean", "_n", "_variance"):
+        for name in ("mean", "deviation", "_inverse", "_n", "_running_mean", "_variance"):
             setattr(self, name, getattr(self, name)[slots])
-        self._refresh()
 
     def __str__(self) -> str:
         return repr(self)
@@ -127,8 +149,9 @@ class NoScaler(RowScaler):
         out[:] = row
         return out
 
-    def unscale(self, scaled: Array) -> Array:
-        return scaled
-
     def update(self, row: Array) -> None:
-        pass
+        return None
+
+    def extend(self, n: int) -> None:
+        super().extend(n)
+        self.deviation = np.ones_like(self.deviation)

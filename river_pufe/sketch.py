@@ -136,25 +136,23 @@ class FrequentDirections(base.Base):
         """
         given: Array = self.rows[:, inputs]
         asked: Array = self.rows[:, outputs]
-        left: Array = asked.T
-        right: Array = given
         if ridge == 0:
-            if given.size:
-                right = np.linalg.pinv(given).T
-            return left, right
+            return asked.T, np.asarray(np.linalg.pinv(given).T, dtype=np.float64) if given.size else given
         narrow = given.shape[1] < given.shape[0]
         gram = given.T @ given if narrow else given @ given.T
         gram.flat[:: len(gram) + 1] += ridge
-        if narrow:
-            left, right = np.linalg.solve(gram, given.T @ asked).T, np.eye(len(gram))
-        else:
-            right = np.linalg.solve(gram, given)
-        return left, right
+        solution = np.asarray(np.linalg.solve(gram, given.T @ asked if narrow else given), dtype=np.float64)
+        return (solution.T, np.eye(len(gram))) if narrow else (asked.T, solution)
 
     def extend(self, n: int) -> None:
         """Append n columns that were 0 in all rows so far."""
         self.mean = np.append(self.mean, np.zeros(n))
         self._buffer = np.hstack([self._buffer, np.zeros((len(self._buffer), n))])
+
+    def rescale(self, factor: Array, shift: Array) -> None:
+        """Tell all rows in other units: each becomes factor · row + shift; only if `centered` where shift is not 0."""
+        self.mean = factor * self.mean + shift
+        self._buffer *= factor
 
     def keep(self, columns: Mask) -> None:
         """Drop all other columns."""
