@@ -1,0 +1,202 @@
+"""What is kept of a stream that flows by, so that it can be looked at afterwards?
+
+Two records of bounded size, whatever the length of the stream and the number of its keys.
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Iterator
+
+import numpy as np
+
+from .sketch import Array
+from .spaces import Key, Sample
+
+
+class Series:
+    """Rounds and what was noted in them, thinned out so that no more than `limit` are kept.
+
+    **When to use it.** To note something about a model while a stream flows, and draw it afterwards with `metric` or
+    `weights`, without the steps of `river.evaluate.iter_progressive_val_score`.
+
+    Adding costs O(1). Once the limit is reached every other note is dropped, and from then on every other one ignored.
+
+    Parameters
+    ----------
+    limit
+        How many notes are kept.
+
+    Examples
+    --------
+    >>> from river_pufe import plot
+    >>> series = plot.Series(limit=4)
+    >>> for t in range(10):
+    ...     series.add(t, t**2)
+    >>> list(series)
+    [(0, 0), (4, 16), (8, 64), (9, 81)]
+
+    """
+
+    def __init__(self, limit: int = 1000) -> None:
+        if limit < 2:
+            raise ValueError(f"limit is a number of notes, 2 or more, not {limit!r}")
+        self.limit = limit
+        self._notes: list[tuple[int, typing.Any]] = []
+        self._stride = 1
+        self._n = 0
+        self._latest: tuple[int, typing.Any] | None = None
+
+    def add(self, round_: int, value: typing.Any) -> None:
+        """Note a value in a round."""
+        self._latest = (round_, value)
+        if self._n % self._stride == 0:
+            if len(self._notes) == self.limit:
+                del self._notes[1::2]
+                self._stride *= 2
+            if self._n % self._stride == 0:
+                self._notes.append(self._latest)
+        self._n += 1
+
+    def __iter__(self) -> Iterator[tuple[int, typing.Any]]:
+        yield from self._notes
+        if self._latest is not None and self._notes[-1] is not self._latest:
+            yield self._latest
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+class Presence:
+    """When each key of a stream was there, in a raster of bounded size.
+
+    **When to use it.** To fill the raster while a stream flows by, and draw it afterwards with `presence`. For a stream
+    that can be iterated `presence` does both.
+
+    A sample costs O(number of its keys), memory is O(`max_keys` · `n_buckets`). A column of the raster stands for one
+    round at first; whenever it is full, pairs of columns become one. When there are too many keys, the half of them
+    that was seen least is counted together from then on.
+
+    Parameters
+    ----------
+    n_buckets
+        Number of columns.
+    max_keys
+        Largest number of keys that have a row of their own.
+
+    Attributes
+    ----------
+    rounds
+        Number of samples seen.
+    width
+        Rounds per column.
+    n_others
+        Number of keys, possibly counted several times, that have no row of their own.
+
+    Examples
+    --------
+    >>> from river_pufe import plot
+    >>> record = plot.Presence()
+    >>> for t in range(8):
+    ...     record.update({"a": 1.0} if t < 4 else {"a": None, "b": 2.0})
+    >>> record.keys
+    ('a', 'b')
+    >>> record.shares()
+    array([[1., 1., 1., 1., 0., 0., 0., 0.],
+           [0., 0., 0., 0., 1., 1., 1., 1.]])
+    >>> record.seen("b")
+    (4, 7, 4)
+
+    """
+
+    def __init__(self, n_buckets: int = 512, max_keys: int = 256) -> None:
+        if n_buckets < 2 or n_buckets % 2:
+            raise ValueError(f"n_buckets is an even number of columns, 2 or more, not {n_buckets!r}")
+        if max_keys < 1:
+            raise ValueError(f"max_keys is a number of rows, 1 or more, not {max_keys!r}")
+        self.n_buckets = n_buckets
+        self.max_keys = max_keys
+        self.rounds = 0
+        self.width = 1
+        self.n_others = 0
+        self._rows: dict[Key, int] = {}
+        self._counts = np.zeros((16, n_buckets))
+        self._others = np.zeros(n_buckets)
+        # First and last round of each row, and the number of rounds in which its key was there.
+        self._lives = np.zeros((16, 3), dtype=np.int64)
+
+    def update(self, x: Sample) -> None:
+        """Take the keys of a sample into account; those whose value is None or NaN are not there."""
+        there = [key for key, value in x.items() if is_there(value)]
+        if self.rounds == self.n_buckets * self.width:
+            self._widen()
+        column = self.rounds // self.width
+        rows = [self._rows[key] if key in self._rows else self._add(key) for key in there]
+        self._counts[rows, column] += 1
+        self._lives[rows, 1] = self.rounds
+        self._lives[rows, 2] += 1
+        self.rounds += 1
+        if len(self._rows) > self.max_keys:
+            self._drop()
+
+    def _add(self, key: Key) -> int:
+        row = self._rows[key] = len(self._rows)
+        if row == len(self._counts):
+            self._counts = np.concatenate((self._counts, np.zeros_like(self._counts)))
+            self._lives = np.concatenate((self._lives, np.zeros_like(self._lives)))
+        self._lives[row, 0] = self.rounds
+        return row
+
+    def _widen(self) -> None:
+        self.width *= 2
+        half = self.n_buckets // 2
+        for counts in (self._counts, self._others):
+            counts[..., :half] = counts[..., ::2] + counts[..., 1::2]
+            counts[..., half:] = 0
+
+    def _drop(self) -> None:
+        """Give up rows, so that there is room for a while: the keys seen least, of these those seen longest ago."""
+        n = len(self._rows)
+        order = np.lexsort((self._lives[:n, 1], self._lives[:n, 2]))
+        keep = np.sort(order[n - (self.max_keys + 1) // 2 :])
+        self._others += self._counts[:n].sum(0) - self._counts[keep].sum(0)
+        self.n_others += n - len(keep)
+        keys = list(self._rows)
+        self._rows = {keys[row]: i for i, row in enumerate(keep)}
+        self._counts[: len(keep)], self._lives[: len(keep)] = self._counts[keep], self._lives[keep]
+        self._counts[len(keep) :], self._lives[len(keep) :] = 0, 0
+
+    @property
+    def keys(self) -> tuple[Key, ...]:
+        """The keys that have a row, in the order in which they were first seen."""
+        return tuple(self._rows)
+
+    @property
+    def edges(self) -> Array:
+        """Rounds between which each column lies, shape (columns + 1,)."""
+        edges: Array = np.append(np.arange(0.0, self.rounds, self.width), self.rounds)
+        return edges
+
+    def shares(self) -> Array:
+        """Share of the rounds of each column in which each key was there, shape (keys, columns)."""
+        n = len(self.keys)
+        return self._counts[:n, : len(self.edges) - 1] / np.diff(self.edges)
+
+    def others(self) -> Array:
+        """Number of keys per round that have no row of their own, shape (columns,)."""
+        return self._others[: len(self.edges) - 1] / np.diff(self.edges)
+
+    def seen(self, key: Key) -> tuple[int, int, int]:
+        """First round, last round, and number of rounds in which a key was there."""
+        first, last, n = self._lives[self._rows[key]].tolist()
+        return first, last, n
+
+
+def is_there(value: object) -> bool:
+    """Whether a value is one; None, NaN and their like stand for an absent key."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return False
+    try:
+        return bool(value == value)
+    except (TypeError, ValueError):
+        return True
