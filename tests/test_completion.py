@@ -1,0 +1,266 @@
+"""Laws of completion: what is exact, what is refused, and the quantities of Theorem 1."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from river_pufe.completion import ConditionalMean, RowSpace, incoherence, sample_bound
+from river_pufe.sketch import FrequentDirections
+
+seeds = st.integers(0, 2**32 - 1)
+completions = st.sampled_from([ConditionalMean(), ConditionalMean(ridge=0.1), RowSpace(), RowSpace(min_observed=1)])
+
+
+def sketched(A, size=16, centered=True):
+    sketch = FrequentDirections(size, centered=centered)
+    for row in A:
+        sketch.update(row)
+    return sketch
+
+
+def low_rank(rng, n, d, rank, constant=0.0):
+    return rng.normal(size=(n, rank)) @ rng.normal(size=(rank, d)) + constant * rng.normal(size=d)
+
+
+@st.composite
+def gaps(draw, max_rank=4, n_observed=None):
+    """Rows of low rank, one more row of their space, and a mask of what is absent from it."""
+    rng = np.random.default_rng(draw(seeds))
+    rank = draw(st.integers(1, max_rank))
+    d = rank + draw(st.integers(1, 8))
+    centered = draw(st.booleans())
+    A = low_rank(rng, draw(st.integers(rank + 2, 60)), d, rank, constant=5 * centered)
+    observed = rank if n_observed is None else draw(n_observed(rank, d))
+    absent = rng.permutation(d) >= observed
+    return sketched(A[:-1], centered=centered), A[-1], absent, rank
+
+
+def close(actual, expected, rtol=1e-6):
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=rtol * (1 + np.abs(expected).max(initial=0)))
+
+
+@settings(deadline=None, max_examples=100)
+@given(gaps())
+def test_row_space_is_exact_from_as_many_entries_as_directions(gap):
+    """Law 6; how far off rounding may be depends on how well the observed entries tell the directions apart."""
+    sketch, row, absent, rank = gap
+    directions, _ = sketch.row_space()
+    assert directions.shape[1] == rank
+    apart = np.linalg.svd(directions[~absent], compute_uv=False)[-1]
+    completed = RowSpace().complete(np.where(absent, np.nan, row), absent, sketch)
+    close(completed, row, rtol=1e-10 / apart)
+
+
+@settings(deadline=None, max_examples=60)
+@given(gaps(n_observed=lambda rank, d: st.integers(rank, d)))
+def test_row_space_is_the_papers_formula(gap):
+    sketch, row, absent, _ = gap
+    V, _ = sketch.row_space()
+    seen = V[~absent]
+    row = row + np.random.default_rng(0).normal(size=row.shape)  # off the row space, so that least squares matters
+    expected = sketch.mean + V @ np.linalg.solve(seen.T @ seen, seen.T @ (row - sketch.mean)[~absent])
+    condition = np.linalg.cond(seen) ** 2
+    close(RowSpace().complete(row, absent, sketch), expected, rtol=1e-12 * condition)
+
+
+@settings(deadline=None, max_examples=60)
+@given(gaps(n_observed=lambda rank, d: st.integers(0, rank - 1)))
+def test_row_space_refuses_rows_with_fewer_entries_than_directions(gap):
+    sketch, row, absent, _ = gap
+    assert RowSpace().complete(row, absent, sketch) is None
+
+
+@settings(deadline=None, max_examples=60)
+@given(gaps(n_observed=lambda rank, d: st.integers(0, d)), st.integers(1, 12))
+def test_row_space_refuses_rows_below_min_observed(gap, needed):
+    sketch, row, absent, _ = gap
+    completed = RowSpace(min_observed=needed).complete(row, absent, sketch)
+    assert (completed is None) == (np.sum(~absent) < needed)
+
+
+def test_row_space_where_the_observed_entries_repeat_each_other():
+    """Two directions, and two proportional entries: of all rows that agree with them it is the one nearest the mean."""
+    sketch = sketched([[1.0, 2.0, 0.0], [2.0, 4.0, 0.0], [0.0, 0.0, 3.0]], centered=False)
+    completed = RowSpace().complete(np.array([1.0, 2.0, 9.0]), np.array([False, False, True]), sketch)
+    close(completed, [1.0, 2.0, 0.0])
+
+
+@pytest.mark.parametrize("completion", [RowSpace(), ConditionalMean()])
+def test_rows_that_never_varied_are_completed_with_their_mean(completion):
+    sketch = sketched([[1.0, 2.0, 3.0]] * 3)
+    absent = np.array([False, True, True])
+    assert completion.complete(np.array([1.0, 0.0, 0.0]), absent, sketch).tolist() == [1.0, 2.0, 3.0]
+
+
+@settings(deadline=None, max_examples=100)
+@given(completions, gaps(n_observed=lambda rank, d: st.integers(0, d)), st.floats(-1e9, 1e9))
+def test_absent_entries_are_not_read_and_the_row_stays_as_it_was(completion, gap, anything):
+    sketch, row, absent, _ = gap
+    hidden, arbitrary = np.where(absent, np.nan, row), np.where(absent, anything, row)
+    first, second = (completion.complete(given, absent, sketch) for given in (hidden, arbitrary))
+    assert np.array_equal(hidden, np.where(absent, np.nan, row), equal_nan=True)
+    if first is None:
+        assert second is None
+    else:
+        assert np.isfinite(first).all()
+        assert np.array_equal(first, second)
+
+
+@settings(deadline=None, max_examples=60)
+@given(completions, gaps(n_observed=lambda rank, d: st.integers(rank, d)), seeds)
+def test_order_of_the_entries_changes_nothing(completion, gap, seed):
+    sketch, row, absent, _ = gap
+    order = np.random.default_rng(seed).permutation(len(row))
+    other = sketched(sketch.rows[:, order], centered=False)
+    other.mean = sketch.mean[order]
+    condition = np.linalg.cond(sketch.row_space()[0][~absent]) ** 2
+    expected = completion.complete(row, absent, sketch)[order]
+    close(completion.complete(row[order], absent[order], other), expected, rtol=1e-12 * condition + 1e-8)
+
+
+# The conditional mean.
+
+
+@settings(deadline=None, max_examples=100)
+@given(seeds, st.integers(2, 8), st.integers(1, 15), st.floats(1e-2, 1e3))
+def test_conditional_mean_is_that_of_a_gaussian(seed, d, n, ridge):
+    """With the scatter of the rows and noise of variance ρ for covariance; what is observed stays."""
+    rng = np.random.default_rng(seed)
+    A, row, absent = rng.normal(size=(n, d)) + 2, rng.normal(size=d), np.arange(d) >= rng.integers(1, d)
+    mean, seen = A.mean(0), ~absent
+    covariance = (A - mean).T @ (A - mean) + ridge * np.eye(d)
+    conditional = mean[absent] + covariance[np.ix_(absent, seen)] @ np.linalg.solve(
+        covariance[np.ix_(seen, seen)], (row - mean)[seen]
+    )
+    completed = ConditionalMean(ridge).complete(row, absent, sketched(A))
+    close(completed[absent], conditional, rtol=1e-9)
+    assert (completed[seen] == row[seen]).all()
+
+
+@settings(deadline=None, max_examples=60)
+@given(gaps(n_observed=lambda rank, d: st.integers(rank, d)))
+def test_conditional_mean_goes_from_exact_to_the_mean(gap):
+    sketch, row, absent, _ = gap
+    faintest = np.linalg.svd(sketch.rows[:, ~absent], compute_uv=False)
+    faintest = faintest[faintest > 1e-9 * faintest[0]][-1]
+    exact = ConditionalMean(ridge=1e-8 * faintest**2).complete(row, absent, sketch)
+    close(exact, row, rtol=1e-3)
+    ignorant = ConditionalMean(ridge=1e12).complete(row, absent, sketch)
+    close(ignorant[absent], sketch.mean[absent], rtol=1e-6)
+
+
+def test_conditional_mean_of_nothing_is_refused():
+    sketch = sketched([[1.0, 2.0], [2.0, 1.0]])
+    assert ConditionalMean().complete(np.zeros(2), np.array([True, True]), sketch) is None
+
+
+@given(st.integers(0, 1000), st.integers(1, 1000))
+def test_trust_in_the_map_grows_with_its_rows(rows, inputs):
+    trust = ConditionalMean().trust_in_map
+    assert trust(0, inputs) == 0
+    assert trust(rows, inputs) == pytest.approx(rows / (rows + inputs))
+    assert trust(rows, inputs) < trust(rows + 1, inputs) < 1
+    assert RowSpace().trust_in_map(rows, inputs) == 0
+
+
+@pytest.mark.parametrize(
+    ("completion", "parameters", "message"),
+    [
+        (ConditionalMean, {"ridge": 0.0}, "ridge"),
+        (ConditionalMean, {"ridge": -1.0}, "ridge"),
+        (ConditionalMean, {"ridge": math.nan}, "ridge"),
+        (RowSpace, {"min_observed": 0}, "min_observed"),
+        (RowSpace, {"tolerance": 1.0}, "tolerance"),
+        (RowSpace, {"tolerance": -0.1}, "tolerance"),
+        (RowSpace, {"tolerance": math.nan}, "tolerance"),
+    ],
+)
+def test_parameters_are_checked(completion, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        completion(**parameters)
+
+
+# Theorem 1.
+
+
+@settings(deadline=None, max_examples=100)
+@given(seeds, st.integers(1, 12), st.integers(1, 12), st.data())
+def test_incoherence_lies_between_one_and_the_larger_side_by_the_rank(seed, n, d, data):
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(n, d))
+    rank = data.draw(st.integers(1, min(n, d)))
+    mu = incoherence(A, rank)
+    assert 1 - 1e-9 <= mu <= max(n, d) / rank + 1e-9
+    same = (A.T, -3.5 * A, A[rng.permutation(n)], A[:, rng.permutation(d)])
+    assert [incoherence(other, rank) for other in same] == pytest.approx([mu] * 4)
+
+
+@pytest.mark.parametrize(
+    ("rows", "rank", "expected"),
+    [
+        (np.ones((3, 7)), None, 1.0),
+        (np.eye(6), None, 1.0),
+        (np.eye(6)[:2], None, 3.0),
+        # Right singular vectors (1, 1)/√2 and (1, −1)/√2 and left ones e₁ and e₂: flat columns, then spiked rows.
+        ([[2.0, 2.0], [1.0, -1.0]], 1, 2.0),
+        ([[2.0, 2.0], [1.0, -1.0]], 2, 1.0),
+        # One direction (3, 4)/5: its larger entry weighs 16/25, times d = 2.
+        ([[3.0, 4.0]] * 2, None, 32 / 25),
+        # The columns of a Hadamard matrix are as flat as it gets.
+        ([[1, 1, 1, 1], [1, -1, 1, -1], [1, 1, -1, -1], [1, -1, -1, 1]], None, 1.0),
+    ],
+)
+def test_incoherence_by_hand(rows, rank, expected):
+    assert incoherence(np.array(rows), rank) == pytest.approx(expected)
+
+
+def test_incoherence_takes_the_numerical_rank():
+    A = low_rank(np.random.default_rng(0), 30, 20, 3)
+    assert incoherence(A) == pytest.approx(incoherence(A, 3))
+
+
+@pytest.mark.parametrize(("rows", "rank"), [(np.ones((2, 3)), 0), (np.ones((2, 3)), 3), (np.zeros((2, 3)), None)])
+def test_incoherence_needs_a_direction(rows, rank):
+    with pytest.raises(ValueError, match="rank"):
+        incoherence(rows, rank)
+
+
+@given(st.integers(1, 50), st.integers(1, 1000), st.floats(1, 50), st.floats(1e-9, 0.5))
+def test_sample_bound_is_the_formula(rank, overlap, mu, delta):
+    assert sample_bound(rank, overlap, mu, delta) == pytest.approx(7 * mu * rank * math.log(rank * overlap / delta))
+    assert sample_bound(rank, overlap, mu, delta / 2) > sample_bound(rank, overlap, mu, delta)
+
+
+@pytest.mark.parametrize(
+    ("rank", "overlap", "delta", "wrong"),
+    [
+        (0, 1, 0.1, "rank"),
+        (1, 0, 0.1, "overlap"),
+        (1, 1, 0.0, "delta"),
+        (1, 1, 1.0, "delta"),
+        (1, 1, math.nan, "delta"),
+    ],
+)
+def test_sample_bound_checks_its_arguments(rank, overlap, delta, wrong):
+    with pytest.raises(ValueError, match=wrong):
+        sample_bound(rank, overlap, 1.0, delta)
+
+
+@settings(deadline=None, max_examples=20)
+@given(seeds, st.integers(1, 2))
+def test_as_many_entries_as_theorem_1_asks_for_suffice(seed, rank):
+    rng = np.random.default_rng(seed)
+    d, overlap = 600, 10
+    # Factors of ±1 keep the incoherence near 1, else the bound asks for more entries than there are.
+    A = rng.choice([-1.0, 1.0], size=(200, rank)) @ rng.choice([-1.0, 1.0], size=(rank, d))
+    needed = math.ceil(sample_bound(rank, overlap, incoherence(A[:-overlap], rank), delta=1e-6))
+    assert needed < d
+    sketch = sketched(A[:-overlap], size=rank + 1, centered=False)
+    for row in A[-overlap:]:
+        absent = rng.permutation(d) >= needed
+        close(RowSpace().complete(row, absent, sketch), row)

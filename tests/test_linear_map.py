@@ -1,0 +1,236 @@
+"""Laws of the map from one space to another, and of the affine maps that it answers with."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from river_pufe.linear_map import Affine, LinearMap
+
+seeds = st.integers(0, 2**32 - 1)
+few = st.integers(1, 5)
+
+
+def learned(rows, **parameters):
+    linear_map = LinearMap(**parameters)
+    for row in rows:
+        linear_map.update(row)
+    return linear_map
+
+
+def split(rng, d, n_outputs):
+    """Which of d entries are outputs: any n of them."""
+    return rng.permutation(d) < n_outputs
+
+
+def dense(affine):
+    """The matrix and the constant of a map, from what it answers."""
+    inputs = affine.right.shape[1]
+    constant = affine(np.zeros(inputs))
+    return np.array([affine(row) - constant for row in np.eye(inputs)]).reshape(inputs, -1).T, constant
+
+
+def close(actual, expected, rtol=1e-8):
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=rtol * (1 + np.abs(expected).max(initial=0)))
+
+
+# The solution.
+
+
+@settings(deadline=None, max_examples=60)
+@given(seeds, few, few, st.integers(5, 50))
+def test_it_is_the_papers_map(seed, n_inputs, n_outputs, n):
+    """P* = (Σ x xᵀ)⁻¹ Σ x yᵀ, for more rows than inputs."""
+    rng = np.random.default_rng(seed)
+    rows, outputs = rng.normal(size=(n_inputs + n, n_inputs + n_outputs)), split(rng, n_inputs + n_outputs, n_outputs)
+    X, Y = rows[:, ~outputs], rows[:, outputs]
+    matrix, constant = dense(learned(rows, ridge=0, intercept=False, size=64).solve(outputs))
+    condition = np.linalg.cond(X) ** 2
+    close(matrix, np.linalg.solve(X.T @ X, X.T @ Y).T, rtol=1e-13 * condition)
+    close(constant, np.zeros(n_outputs))
+
+
+@settings(deadline=None, max_examples=60)
+@given(seeds, few, few, st.integers(1, 30), st.floats(1e-2, 1e2))
+def test_it_is_ridge_regression_with_a_free_intercept(seed, n_inputs, n_outputs, n, ridge):
+    """The minimum of Σ |y − Px − c|² + ρ|P|²: its gradient is 0."""
+    rng = np.random.default_rng(seed)
+    rows, outputs = rng.normal(size=(n, n_inputs + n_outputs)) + 3, split(rng, n_inputs + n_outputs, n_outputs)
+    X, Y = rows[:, ~outputs], rows[:, outputs]
+    matrix, constant = dense(learned(rows, ridge=ridge).solve(outputs))
+    residuals = Y - X @ matrix.T - constant
+    close(residuals.sum(0), np.zeros(n_outputs))
+    close(residuals.T @ X, ridge * matrix)
+
+
+@settings(deadline=None, max_examples=60)
+@given(seeds, st.integers(2, 6), few, st.booleans())
+def test_with_few_rows_it_is_the_smallest_map_that_fits(seed, n_inputs, n_outputs, intercept):
+    rng = np.random.default_rng(seed)
+    n = n_inputs - 1 + intercept
+    rows, outputs = rng.normal(size=(n, n_inputs + n_outputs)), split(rng, n_inputs + n_outputs, n_outputs)
+    matrix, constant = dense(learned(rows, ridge=0, intercept=intercept).solve(outputs))
+    X, Y = rows[:, ~outputs], rows[:, outputs]
+    centered = X - X.mean(0) * intercept
+    strengths, directions = np.linalg.svd(centered)[1:]
+    within = directions[: n - intercept]
+    rounding = 1e-13 * (strengths[0] / strengths[n - intercept - 1]) ** 2
+    close(X @ matrix.T + constant, Y, rtol=rounding)
+    close(matrix @ within.T @ within, matrix, rtol=rounding)
+
+
+@settings(deadline=None, max_examples=60)
+@given(seeds, few, few, st.integers(1, 40), st.booleans())
+def test_recovery_is_exact_where_the_inputs_determine_the_outputs(seed, n_inputs, n_outputs, more, intercept):
+    """Law 6, once there are more rows than inputs; beyond the size of the sketch as well."""
+    rng = np.random.default_rng(seed)
+    outputs = split(rng, n_inputs + n_outputs, n_outputs)
+    P, c = rng.normal(size=(n_inputs, n_outputs)), rng.normal(size=n_outputs) * intercept
+    rows = np.empty((n_inputs + intercept + more, len(outputs)))
+    X = rows[:, ~outputs] = rng.normal(size=(len(rows), n_inputs))
+    rows[:, outputs] = X @ P + c
+    matrix, constant = dense(learned(rows, ridge=0, intercept=intercept, size=n_inputs + 1).solve(outputs))
+    condition = np.linalg.cond(X - X.mean(0) * intercept) ** 2
+    close(matrix, P.T, rtol=1e-13 * condition)
+    close(constant, c, rtol=1e-13 * condition)
+
+
+@settings(deadline=None, max_examples=60)
+@given(seeds, st.integers(2, 8), st.integers(1, 30), st.booleans(), st.sampled_from([0.5, 5.0]))
+def test_neither_order_of_rows_nor_of_entries_matters(seed, d, n, intercept, ridge):
+    rng = np.random.default_rng(seed)
+    rows, row, outputs = rng.normal(size=(n, d)), rng.normal(size=d), rng.random(d) < 0.5
+    order = rng.permutation(d)
+    one = learned(rows, ridge=ridge, intercept=intercept).solve(outputs)
+    other = learned(rng.permutation(rows)[:, order], ridge=ridge, intercept=intercept).solve(outputs[order])
+    whole, shuffled = np.zeros(d), np.zeros(d)
+    whole[outputs] = one(row[~outputs])
+    shuffled[outputs[order]] = other(row[order][~outputs[order]])
+    close(shuffled, whole[order])
+
+
+@settings(deadline=None, max_examples=30)
+@given(seeds, few, few, st.integers(1, 80))
+def test_a_large_ridge_answers_the_mean(seed, n_inputs, n_outputs, n):
+    rng = np.random.default_rng(seed)
+    rows, outputs = rng.normal(size=(n, n_inputs + n_outputs)) + 2, split(rng, n_inputs + n_outputs, n_outputs)
+    recover = learned(rows, ridge=1e15).solve(outputs)
+    close(recover(rng.normal(size=n_inputs)), rows[:, outputs].mean(0))
+
+
+def test_solving_changes_nothing_and_what_is_solved_stays():
+    rng = np.random.default_rng(0)
+    linear_map = learned(rng.normal(size=(10, 4)))
+    outputs = np.array([False, True, False, True])
+    before = pickle.dumps(linear_map)
+    recover = linear_map.solve(outputs)
+    assert pickle.dumps(linear_map) == before
+    answer = recover(np.ones(2))
+    for row in rng.normal(size=(100, 4)):
+        linear_map.update(row)
+    assert (recover(np.ones(2)) == answer).all()
+
+
+def test_memory_is_bounded():
+    rng = np.random.default_rng(0)
+    linear_map = learned(rng.normal(size=(50, 6)), size=4)
+    size = len(pickle.dumps(linear_map))
+    for row in rng.normal(size=(500, 6)):
+        linear_map.update(row)
+    assert len(pickle.dumps(linear_map)) <= size + 8
+
+
+@pytest.mark.parametrize("ridge", [-1.0, float("nan")])
+def test_ridge_is_checked(ridge):
+    with pytest.raises(ValueError, match="ridge"):
+        LinearMap(ridge=ridge)
+
+
+# Affine maps.
+
+
+@st.composite
+def affines(draw, n_inputs=few):
+    rng = np.random.default_rng(draw(seeds))
+    k, inputs, outputs = draw(few), draw(n_inputs), draw(few)
+    return Affine(rng.normal(size=(outputs, k)), rng.normal(size=(k, inputs)), rng.normal(size=outputs)), rng
+
+
+@settings(deadline=None, max_examples=60)
+@given(affines(), st.one_of(st.none(), few))
+def test_weights_pulled_back_answer_as_on_the_mapped_row(case, columns):
+    """For one model, and for one a column."""
+    affine, rng = case
+    matrix, offset = dense(affine)
+    weights = rng.normal(size=len(offset) if columns is None else (len(offset), columns))
+    moved, constant = affine.pull_back(weights)
+    close(moved, matrix.T @ weights)
+    close(constant, offset @ weights)
+    row = rng.normal(size=matrix.shape[1])
+    close(moved.T @ row + constant, weights.T @ affine(row))
+
+
+@settings(deadline=None, max_examples=60)
+@given(affines(), few, few)
+def test_a_map_behind_another_one(case, n_kept, rank):
+    """Some inputs are kept, the others come from them: dense matrices say the same."""
+    affine, rng = case
+    inputs = affine.right.shape[1] + n_kept
+    affine.extend(n_kept)
+    affine.right = affine.right + rng.normal(size=affine.right.shape)
+    kept = split(rng, inputs, n_kept)
+    dropped = Affine(
+        rng.normal(size=(inputs - n_kept, rank)), rng.normal(size=(rank, n_kept)), rng.normal(size=inputs - n_kept)
+    )
+    P, c = dense(affine)
+    Q, e = dense(dropped)
+    matrix, constant = dense(affine.after(kept, dropped))
+    close(matrix, P[:, kept] + P[:, ~kept] @ Q)
+    close(constant, c + P[:, ~kept] @ e)
+    row = np.empty(inputs)
+    row[kept] = rng.normal(size=n_kept)
+    row[~kept] = dropped(row[kept])
+    close(affine.after(kept, dropped)(row[kept]), affine(row))
+
+
+@settings(deadline=None, max_examples=30)
+@given(affines(), st.integers(1, 30))
+def test_maps_compose_without_growing(case, changes):
+    """The number of factors of a map does not depend on how many others it was put behind."""
+    affine, rng = case
+    rank = len(affine.right)
+    for _ in range(changes):
+        before, row = copy.deepcopy(affine), rng.normal(size=2)
+        n_old = affine.right.shape[1]
+        affine.extend(2)
+        kept = np.arange(n_old + 2) >= n_old
+        dropped = Affine(rng.normal(size=(n_old, 2)), rng.normal(size=(2, 2)), rng.normal(size=n_old))
+        affine = affine.after(kept, dropped)
+        close(affine(row), before(dropped(row)))
+    assert affine.right.shape == (rank, 2)
+
+
+@settings(deadline=None, max_examples=30)
+@given(affines(), st.integers(0, 4))
+def test_appended_inputs_count_for_nothing(case, n):
+    affine, rng = case
+    row, more = rng.normal(size=affine.right.shape[1]), rng.normal(size=n)
+    expected = affine(row)
+    affine.extend(n)
+    close(affine(np.append(row, more)), expected)
+
+
+@settings(deadline=None, max_examples=30)
+@given(affines())
+def test_inputs_in_other_units(case):
+    affine, rng = case
+    row = rng.normal(size=affine.right.shape[1])
+    factor, shift = rng.uniform(0.1, 10, size=row.shape), rng.normal(size=row.shape)
+    expected = affine(row)
+    affine.rescale(factor, shift)
+    close(affine(factor * row + shift), expected)
