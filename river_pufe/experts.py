@@ -142,18 +142,21 @@ class LinearExperts(Experts):
         if not self._n_columns:
             return
         views = reading.views
-        curvature = w * task.curvature(mixture)
-        errors = w * task.errors(predictions, task.target(y))
+        curvature = task.curvature(mixture)
+        errors = task.errors(predictions, task.target(y))
+        if w != 1.0:
+            curvature, errors = w * curvature, w * errors
         main = min(COMPLETED, len(views) - 1)
         if len(views) == 1:
             for weights, rule, error in zip(self._weights, self._rules, errors.reshape(len(self._rules), -1)):
+                direction, size = rule.step(views, curvature, main)[0]
                 # In place: the transpose is in the column order that BLAS wants.
-                blas.dger(1.0, error, rule.step(views, curvature, main)[0], a=weights.T, overwrite_a=1)
+                blas.dger(size, error, direction, a=weights.T, overwrite_a=1)
         else:
             errors = errors.reshape(len(self._rules), len(self.VIEWS), self._n_columns)
             for weights, rule, error in zip(self._cube, self._rules, errors):
-                for view, gain in enumerate(rule.step(views, curvature, main)):
-                    weights[:, view] += gain[:, None] * error[view]
+                for view, (direction, size) in enumerate(rule.step(views, curvature, main)):
+                    weights[:, view] += direction[:, None] * (size * error[view])
 
     def follow(self, evolution: Evolution, recover: Affine | None, weights: Array) -> Mask:
         born = np.zeros((len(self._rules), len(self.VIEWS)), dtype=bool)

@@ -22,7 +22,7 @@ class Rule(base.Base, abc.ABC):
     """
 
     @abc.abstractmethod
-    def step(self, views: Array, curvature: float, main: int) -> list[Array]:
+    def step(self, views: Array, curvature: float, main: int) -> list[tuple[Array, float]]:
         """Gains for a sample, and learn from it.
 
         Parameters
@@ -37,7 +37,7 @@ class Rule(base.Base, abc.ABC):
 
         Returns
         -------
-        One gain per view, each of shape (d,).
+        For each view a direction of shape (d,) and how far to go along it: the gain is their product.
 
         """
 
@@ -96,13 +96,13 @@ class Newton(Rule):
     def name(self) -> str:
         return "newton" if self.forgetting == 1 else f"newton {self.forgetting:g}"
 
-    def step(self, views: Array, curvature: float, main: int) -> list[Array]:
+    def step(self, views: Array, curvature: float, main: int) -> list[tuple[Array, float]]:
         full = self._inverse.ndim == 2
         gains = []
         for position, view in enumerate(views):
             step = blas.dsymv(self._scale, self._inverse, view) if full else self._scale * self._inverse * view
             damping = 1.0 / (self.forgetting + curvature * float(view.dot(step)))
-            gains.append(step * damping)
+            gains.append((step, damping))
             if position == main:
                 latest = view, step, -curvature * damping / self._scale
         self._learn(full, curvature, *latest)
@@ -111,7 +111,8 @@ class Newton(Rule):
     def _learn(self, full: bool, curvature: float, row: Array, step: Array, shrink: float) -> None:
         if full:
             self._inverse = blas.dsyr(shrink, step, a=self._inverse, overwrite_a=1)
-            self._trace += shrink * float(step.dot(step))
+            if self.forgetting < 1.0:
+                self._trace += shrink * float(step.dot(step))
         else:
             self._inverse = 1.0 / (1.0 / self._inverse + (curvature * self._scale / self.forgetting) * row * row)
             self._trace = float(self._inverse.sum())
@@ -166,8 +167,8 @@ class Gradient(Rule):
             raise ValueError(f"rate is a step size above 0, not {rate!r}")
         self.rate = rate
 
-    def step(self, views: Array, curvature: float, main: int) -> list[Array]:
-        return [view * (self.rate / (1.0 + curvature * self.rate * float(view.dot(view)))) for view in views]
+    def step(self, views: Array, curvature: float, main: int) -> list[tuple[Array, float]]:
+        return [(view, self.rate / (1.0 + curvature * self.rate * float(view.dot(view)))) for view in views]
 
     def extend(self, n: int) -> None:
         pass

@@ -54,11 +54,11 @@ class RowScaler(base.Base):
         self.mean: Array = np.zeros(0)
         self.deviation: Array = np.zeros(0)
         self._inverse: Array = np.zeros(0)
-        # Statistics, which run on.
+        # Statistics up to the latest units, and the rows since.
         self._n: Array = np.zeros(0)
-        self._running_mean: Array = np.zeros(0)
         self._variance: Array = np.zeros(0)
-        self._all_settled = False
+        self._latest: Array = np.zeros((_LATEST, 0))
+        self._n_latest = 0
         self._age = 0
         self._next = 1
 
@@ -81,37 +81,16 @@ class RowScaler(base.Base):
         Where there are new units, factor and shift, both of shape (d,): what was z is factor · z + shift now.
 
         """
-        shift = row - self._running_mean
-        if not shift.dot(shift) < math.inf:
-            seen = ~np.isnan(shift)
-            shift[~seen] = 0.0
-            self._n += seen
-            rate = seen / np.clip(self._n, 1.0, self.memory)
-        else:
-            self._n += 1.0
-            rate = 1.0 / np.minimum(self._n, self.memory)
-        limit = _WINSOR * np.sqrt(self._variance)
-        if not self._all_settled:
-            unsettled = (self._n <= _SETTLED) | (limit < _CONSTANT)
-            limit[unsettled] = np.inf
-            self._all_settled = not unsettled.any()
-        np.minimum(shift, limit, out=shift)
-        np.maximum(shift, -limit, out=shift)
-        growth = rate * shift
-        fade = 1.0 - rate
-        if self.centered:
-            self._running_mean += growth
-            growth *= fade
-        growth *= shift
-        self._variance *= fade
-        self._variance += growth
+        self._latest[self._n_latest] = row
+        self._n_latest += 1
         self._age += 1
         return self._renew() if self._age >= self._next else None
 
     def _renew(self) -> tuple[Array, Array]:
-        self._next = math.ceil(self._age + min(self._age * (_GROWTH - 1.0), _LATEST))
+        self._next = self._age + math.ceil(min(self._age * (_GROWTH - 1.0), _LATEST))
         mean, deviation, inverse = self.mean, self.deviation, self._inverse
-        self.mean = self._running_mean.copy()
+        self._learn(self._latest[: self._n_latest] - mean)
+        self._n_latest = 0
         self.deviation = np.sqrt(self._variance)
         varies = self.deviation >= _CONSTANT
         self._inverse = np.divide(1.0, self.deviation, out=np.zeros_like(deviation), where=varies)
@@ -120,17 +99,39 @@ class RowScaler(base.Base):
         factor = np.where(known, deviation * self._inverse, 1.0)
         return factor, np.where(known, (mean - self.mean) * self._inverse, 0.0)
 
+    def _learn(self, shifts: Array) -> None:
+        """Learn from a block of rows, shape (k, d), given as distances from the mean."""
+        seen = ~np.isnan(shifts)
+        shifts[~seen] = 0.0
+        n = seen.sum(0)
+        # A spike is cut. What most of the rows say is no spike.
+        limit = _WINSOR * self.deviation
+        far = np.abs(shifts) > limit
+        free = (self._n <= _SETTLED) | (limit < _CONSTANT) | (2 * far.sum(0) > n)
+        shifts = np.where(far & ~free, np.copysign(limit, shifts), shifts)
+        self._n += n
+        total = np.minimum(self._n, np.maximum(self.memory, n))
+        share = np.divide(n, total, out=np.zeros_like(total), where=n > 0)
+        average = np.divide(shifts.sum(0), n, out=np.zeros_like(total), where=n > 0)
+        square = np.divide((shifts * shifts).sum(0), n, out=np.zeros_like(total), where=n > 0)
+        # Mixtures of two parts: second moments mix, and the squared mean is taken out.
+        self._variance = (1.0 - share) * self._variance + share * square
+        if self.centered:
+            self.mean = self.mean + share * average
+            self._variance = np.maximum(self._variance - (share * average) ** 2, 0.0)
+
     def extend(self, n: int) -> None:
         """Append n slots of which nothing is known."""
-        for name in ("mean", "deviation", "_inverse", "_n", "_running_mean", "_variance"):
+        for name in ("mean", "deviation", "_inverse", "_n", "_variance"):
             setattr(self, name, np.append(getattr(self, name), np.zeros(n)))
-        self._all_settled = False
+        self._latest = np.hstack([self._latest, np.full((_LATEST, n), math.nan)])
         self._age, self._next = 0, 1
 
     def keep(self, slots: Mask) -> None:
         """Drop all other slots."""
-        for name in ("mean", "deviation", "_inverse", "_n", "_running_mean", "_variance"):
+        for name in ("mean", "deviation", "_inverse", "_n", "_variance"):
             setattr(self, name, getattr(self, name)[slots])
+        self._latest = self._latest[:, slots]
 
     def __str__(self) -> str:
         return repr(self)
@@ -150,7 +151,7 @@ class NoScaler(RowScaler):
         return out
 
     def update(self, row: Array) -> None:
-        return None
+        pass
 
     def extend(self, n: int) -> None:
         super().extend(n)

@@ -67,50 +67,65 @@ class FrequentDirections(base.Base):
             raise ValueError(f"size is a number of rows, 1 or more, not {size!r}")
         self.size = size
         self.centered = centered
-        self.n = 0
-        self.mean: Array = np.zeros(0)
+        # The buffer holds the sketch of all rows up to the latest shrinking, and behind it the rows since as they came.
         self._buffer: Array = np.zeros((0, 0))
-        self._filled = 0
+        self._n_sketched = 0
+        self._n_filled = 0
+        self._n_before = 0
+        self._mean_before: Array = np.zeros(0)
 
-    def update(self, row: Array) -> None:
-        """Take one more row of shape (d,) into account; its entries must be finite."""
-        if self.n == 0 and len(row) > len(self.mean):
-            self.extend(len(row) - len(self.mean))
-        if self.centered:
-            # Welford's update: the scatter grows by n/(n + 1) times the outer product of the deviation.
-            deviation = row - self.mean
-            row = deviation * math.sqrt(self.n / (self.n + 1))
-            deviation *= 1.0 / (self.n + 1)
-            self.mean += deviation
-        self.n += 1
-        if self._filled == len(self._buffer):
-            self._make_room()
-        self._buffer[self._filled] = row
-        self._filled += 1
+    @property
+    def n(self) -> int:
+        return self._n_before + self._n_filled - self._n_sketched
 
-    def _make_room(self) -> None:
-        d = len(self.mean)
-        if len(self._buffer) < 2 * self.size:
-            grown = np.zeros((min(2 * self.size, max(8, 2 * len(self._buffer))), d))
-            grown[: self._filled] = self._buffer
-            self._buffer = grown
-        elif d <= self.size:
-            # Fewer columns than rows kept: a triangular factor holds all there is to know.
-            self._buffer[:d] = np.linalg.qr(self._buffer, mode="r")
-            self._filled = d
-        else:
-            # The eigenvectors of the small Gram matrix are the left singular vectors of the buffer.
-            squares, left = np.linalg.eigh(self._buffer @ self._buffer.T)
-            top = squares[-self.size :]
-            shrunk = np.maximum(top - max(squares[-self.size - 1], 0.0), 0.0)
-            scale = np.sqrt(np.divide(shrunk, top, out=np.zeros_like(top), where=top > 0))
-            self._buffer[: self.size] = (left[:, -self.size :] * scale).T @ self._buffer
-            self._filled = self.size
+    @property
+    def mean(self) -> Array:
+        latest = self._buffer[self._n_sketched : self._n_filled]
+        if not self.centered or not len(latest):
+            return self._mean_before
+        mean: Array = self._mean_before + (len(latest) / self.n) * (latest.mean(0) - self._mean_before)
+        return mean
 
     @property
     def rows(self) -> Array:
-        """The matrix B, at most 2ℓ rows, shape (k, d)."""
-        return self._buffer[: self._filled]
+        """The matrix B, at most 2ℓ + 1 rows, shape (k, d)."""
+        latest = self._buffer[self._n_sketched : self._n_filled]
+        if not self.centered or not len(latest):
+            return self._buffer[: self._n_filled]
+        # The scatter around the common mean: both parts around their own, and the distance of the two.
+        mean = latest.mean(0)
+        between = math.sqrt(self._n_before * len(latest) / self.n) * (mean - self._mean_before)
+        return np.vstack([self._buffer[: self._n_sketched], latest - mean, between])
+
+    def update(self, row: Array) -> None:
+        """Take one more row of shape (d,) into account; its entries must be finite."""
+        if self._n_filled == len(self._buffer):
+            self._make_room(len(row))
+        self._buffer[self._n_filled] = row
+        self._n_filled += 1
+
+    def _make_room(self, d: int) -> None:
+        if d > len(self._mean_before):
+            self.extend(d - len(self._mean_before))
+        if len(self._buffer) < 2 * self.size:
+            grown = np.zeros((min(2 * self.size, max(8, 2 * len(self._buffer))), d))
+            grown[: self._n_filled] = self._buffer[: self._n_filled]
+            self._buffer = grown
+            return
+        rows = self.rows
+        if d <= self.size:
+            # Fewer columns than rows kept: a triangular factor holds all there is to know.
+            shrunk = np.linalg.qr(rows, mode="r")
+        else:
+            # The eigenvectors of the small Gram matrix are the left singular vectors of the rows.
+            squares, left = np.linalg.eigh(rows @ rows.T)
+            top = squares[-self.size :]
+            rest = np.maximum(top - max(squares[-self.size - 1], 0.0), 0.0)
+            scale = np.sqrt(np.divide(rest, top, out=np.zeros_like(top), where=top > 0))
+            shrunk = (left[:, -self.size :] * scale).T @ rows
+        self._mean_before, self._n_before = self.mean, self.n
+        self._n_sketched = self._n_filled = len(shrunk)
+        self._buffer[: len(shrunk)] = shrunk
 
     def row_space(self, tolerance: float = 1e-7) -> tuple[Array, Array]:
         """Right singular vectors of B and their singular values, shapes (d, r) and (r,).
@@ -146,15 +161,16 @@ class FrequentDirections(base.Base):
 
     def extend(self, n: int) -> None:
         """Append n columns that were 0 in all rows so far."""
-        self.mean = np.append(self.mean, np.zeros(n))
+        self._mean_before = np.append(self._mean_before, np.zeros(n))
         self._buffer = np.hstack([self._buffer, np.zeros((len(self._buffer), n))])
 
     def rescale(self, factor: Array, shift: Array) -> None:
-        """Tell all rows in other units: each becomes factor · row + shift; only if `centered` where shift is not 0."""
-        self.mean = factor * self.mean + shift
+        """Tell all rows in other units, factor · row + shift; without `centered` there is no shift."""
+        self._mean_before = factor * self._mean_before + shift
         self._buffer *= factor
+        self._buffer[self._n_sketched : self._n_filled] += shift
 
     def keep(self, columns: Mask) -> None:
         """Drop all other columns."""
-        self.mean = self.mean[columns]
+        self._mean_before = self._mean_before[columns]
         self._buffer = np.ascontiguousarray(self._buffer[:, columns])
