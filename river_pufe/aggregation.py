@@ -16,8 +16,6 @@ from river import base
 
 from .sketch import Array, Mask
 
-_BOTH_WAYS = np.array([[1.0], [-1.0]])
-
 
 class Aggregator(base.Base, abc.ABC):
     """Weights of experts, some of them asleep, from their losses.
@@ -68,13 +66,13 @@ class Aggregator(base.Base, abc.ABC):
 
     def weights(self, awake: Array) -> Array:
         """Weights of all experts, shape (n,): ≥ 0, 0 where asleep, with sum 1 (0 if nobody is awake)."""
-        strengths = self._strengths() * awake
-        total = float(np.add.reduce(strengths))
+        strengths = self._strengths()
+        total = float(strengths.dot(awake))
         if not 0.0 < total < math.inf:
-            strengths = awake.copy()
-            total = float(awake.sum()) or 1.0
-        strengths /= total
-        return strengths
+            strengths, total = np.ones_like(awake), float(awake.sum()) or 1.0
+        weights: Array = strengths * awake
+        weights /= total
+        return weights
 
     def __str__(self) -> str:
         return repr(self)
@@ -123,45 +121,59 @@ class AdaNormalHedge(Aggregator):
         if not 0 < forgetting <= 1:
             raise ValueError(f"forgetting is a factor in (0, 1], not {forgetting!r}")
         self.forgetting = forgetting
-        self.regrets: Array = np.zeros(0)
-        self.magnitudes: Array = np.zeros(0)
-        self._prior: Array = np.zeros(0)
+        # Plain floats: for a handful of experts they are faster than arrays.
+        self._regrets: list[float] = []
+        self._magnitudes: list[float] = []
+        self._prior: list[float] = []
         self._current: Array = np.zeros(0)
 
     @property
     def n(self) -> int:  # type: ignore[override]
-        return len(self.regrets)
+        return len(self._regrets)
+
+    @property
+    def regrets(self) -> Array:
+        """Cumulative regrets R, shape (n,)."""
+        return np.array(self._regrets)
+
+    @property
+    def magnitudes(self) -> Array:
+        """Sums S of absolute regrets, shape (n,)."""
+        return np.array(self._magnitudes)
 
     def _strengths(self) -> Array:
         return self._current
 
     def update(self, losses: Array, loss: float, awake: Array) -> None:
-        regret = loss - losses
-        regret *= awake
-        self.regrets *= self.forgetting
-        self.regrets += regret
-        self.magnitudes *= self.forgetting
-        self.magnitudes += np.abs(regret, out=regret)
-        self._current = self._weigh()
+        forgetting, regrets, magnitudes = self.forgetting, self._regrets, self._magnitudes
+        for i, (own, confidence) in enumerate(zip(losses.tolist(), awake.tolist())):
+            regret = (loss - own) * confidence
+            regrets[i] = forgetting * regrets[i] + regret
+            magnitudes[i] = forgetting * magnitudes[i] + abs(regret)
+        self._weigh()
 
     def reset(self, born: Mask, prior: Array) -> None:
-        n = len(born) - self.n
-        self._prior = prior
-        self.regrets = np.where(born, 0.0, np.append(self.regrets, np.zeros(n)))
-        self.magnitudes = np.where(born, 0.0, np.append(self.magnitudes, np.zeros(n)))
-        self._current = self._weigh()
+        known = self.n
+        fresh = [i >= known or is_born for i, is_born in enumerate(born.tolist())]
+        self._regrets = [0.0 if is_fresh else self._regrets[i] for i, is_fresh in enumerate(fresh)]
+        self._magnitudes = [0.0 if is_fresh else self._magnitudes[i] for i, is_fresh in enumerate(fresh)]
+        self._prior = prior.tolist()
+        self._weigh()
 
-    def _weigh(self) -> Array:
-        exponents = self.regrets + _BOTH_WAYS
-        np.maximum(exponents, 0.0, out=exponents)
-        exponents *= exponents
-        exponents /= 3.0 * self.magnitudes + 3.0
+    def _weigh(self) -> None:
+        exponents = []
+        top = 0.0
+        for regret, magnitude in zip(self._regrets, self._magnitudes):
+            scale = 3.0 * magnitude + 3.0
+            upper, lower = regret + 1.0, regret - 1.0
+            exponent = upper * upper / scale if upper > 0.0 else 0.0
+            exponents.append((exponent, lower * lower / scale if lower > 0.0 else 0.0))
+            top = max(top, exponent)
         # Φ overflows at an exponent of 710. Only ratios of weights matter, so the largest exponent is taken out.
-        exponents -= np.maximum.reduce(exponents, axis=None, initial=0.0)
-        np.exp(exponents, out=exponents)
-        weights: Array = exponents[0] - exponents[1]
-        weights *= self._prior
-        return weights
+        exp = math.exp
+        self._current = np.array(
+            [q * (exp(upper - top) - exp(lower - top)) for q, (upper, lower) in zip(self._prior, exponents)]
+        )
 
 
 class Hedge(Aggregator):
