@@ -11,6 +11,7 @@ from river.utils import pretty
 
 from .aggregation import AdaNormalHedge, Aggregator
 from .experts import LinearExperts
+from .frames import Batch
 from .recovery import FeatureRecovery, Reading
 from .sketch import Array, Mask
 from .space_experts import as_experts
@@ -99,6 +100,34 @@ class FeatureEvolving(base.Estimator):
         self._recovery.update(reading)
         task.learn(y)
 
+    def learn_many(self, X: typing.Any, y: typing.Any, w: typing.Any = None) -> None:
+        """Learn from the rows of a frame, as `learn_one` does one after another.
+
+        Parameters
+        ----------
+        X
+            A pandas, polars or other eager frame; a missing cell is an absent feature.
+        y
+            Targets, a series or list of the same length.
+        w
+            Weights of the rows; None: each counts 1.
+
+        Raises
+        ------
+        ValueError
+            If a cell is not a finite number, or a target is none. Nothing is learned of the frame then.
+
+        """
+        batch = Batch(X)
+        targets = [self._task.check(target) for target in y]
+        weights = [1.0] * len(targets) if w is None else [float(weight) for weight in w]
+        if not len(batch) == len(targets) == len(weights):
+            raise ValueError(
+                f"X has {len(batch)} rows, y {len(targets)} and w {len(weights)}: they must be of one length"
+            )
+        for x, target, weight in zip(batch, targets, weights):
+            self.learn_one(x, target, weight)
+
     def observe_one(self, x: Sample) -> None:
         """Learn from the features of a sample whose target is not known.
 
@@ -126,6 +155,16 @@ class FeatureEvolving(base.Estimator):
         predictions, awake = self._experts.predict(self._recovery.look(x), self._task)
         mixture: Array = self._aggregator.weights(awake).dot(predictions)
         return mixture
+
+    def _mixtures(self, batch: Batch) -> Array:
+        """Mixtures for all rows of a batch, shape (rows, columns)."""
+        views = self._recovery.look_many(batch.keys, batch.rows) if batch.rows is not None else None
+        predicted = self._experts.predict_many(views, self._task) if views is not None else None
+        if predicted is None:
+            return np.array([self._mixture(x) for x in batch]).reshape(len(batch), self._task.n_columns)
+        predictions, awake = predicted
+        mixtures: Array = np.einsum("nec,e->nc", predictions, self._aggregator.weights(awake))
+        return mixtures
 
     # What a user looks at.
 

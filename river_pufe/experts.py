@@ -62,6 +62,10 @@ class Experts(base.Base, abc.ABC):
     def predict(self, reading: Reading, task: Task) -> tuple[Array, Array]:
         """Predictions of all experts, shape (n, columns), and 1 for those awake, 0 for those asleep, shape (n,)."""
 
+    def predict_many(self, views: Array, task: Task) -> tuple[Array, Array] | None:
+        """Predictions for many samples of one view, shapes (samples, n, columns) and (n,); None: ask one by one."""
+        return None
+
     @abc.abstractmethod
     def learn(self, reading: Reading, predictions: Array, mixture: Array, y: typing.Any, w: float, task: Task) -> None:
         """Learn from a sample, given what was predicted for it."""
@@ -137,6 +141,11 @@ class LinearExperts(Experts):
         views = reading.views
         scores = views[0] @ self._weights if len(views) == 1 else np.einsum("vd,rdvc->rvc", views, self._cube)
         return task.predictions(scores.reshape(len(self._awake), self._n_columns)), self._awake
+
+    def predict_many(self, views: Array, task: Task) -> tuple[Array, Array] | None:
+        scores = (views @ self._weights).swapaxes(0, 1).reshape(-1, self._n_columns)
+        predictions = task.predictions(scores)
+        return predictions.reshape(len(views), len(self._awake), self._n_columns), self._awake
 
     def learn(self, reading: Reading, predictions: Array, mixture: Array, y: typing.Any, w: float, task: Task) -> None:
         if not self._n_columns:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 import typing
 
+import numpy as np
 from river import base
+from river.utils import dataframe
 
 from .aggregation import AdaNormalHedge, Aggregator
 from .base import FeatureEvolving
 from .completion import RowSpace
 from .experts import Experts
+from .frames import Batch
 from .learners import OnlineGradientDescent
 from .linear_map import LinearMap
 from .recovery import FeatureRecovery
@@ -43,7 +46,7 @@ def paper_experts(c: float, radius: float | None) -> SpaceExperts:
     return SpaceExperts(OnlineGradientDescent(c, radius), in_overlap=False)
 
 
-class PUFEClassifier(FeatureEvolving, base.Classifier):
+class PUFEClassifier(FeatureEvolving, base.MiniBatchClassifier):
     """Classifier for streams whose features come and go.
 
     It finds from the keys of the samples which feature space is current, completes what is missing, recovers what is
@@ -171,8 +174,37 @@ class PUFEClassifier(FeatureEvolving, base.Classifier):
         answer: dict[typing.Any, float] = self._task.answer(self._mixture(x))
         return answer
 
+    def predict_proba_many(self, X: typing.Any) -> typing.Any:
+        """Probabilities of the classes for the rows of a frame: a frame of the same kind, one column per class.
 
-class PUFERegressor(FeatureEvolving, base.Regressor):
+        Raises
+        ------
+        ValueError
+            If a cell is not a finite number.
+
+        """
+        batch = Batch(X)
+        answers = [self._task.answer(mixture) for mixture in self._mixtures(batch)]
+        labels = self._task.answer(np.zeros(self._task.n_columns))
+        columns = {label: [answer[label] for answer in answers] for label in labels}
+        return dataframe.to_native_frame(columns, like=batch.frame)
+
+    def predict_many(self, X: typing.Any) -> typing.Any:
+        """The most probable classes for the rows of a frame: a series of the same kind.
+
+        Raises
+        ------
+        ValueError
+            If a cell is not a finite number.
+
+        """
+        batch = Batch(X)
+        answers = [self._task.answer(mixture) for mixture in self._mixtures(batch)]
+        labels = [max(answer, key=answer.__getitem__) for answer in answers]
+        return dataframe.to_native_series(labels, name=None, like=batch.frame)
+
+
+class PUFERegressor(FeatureEvolving, base.MiniBatchRegressor):
     """Regressor for streams whose features come and go.
 
     As `PUFEClassifier`, for numbers: the target is standardized inside, an error counts for at most four deviations, so
@@ -267,3 +299,16 @@ class PUFERegressor(FeatureEvolving, base.Regressor):
         """
         answer: float = self._task.answer(self._mixture(x))
         return answer
+
+    def predict_many(self, X: typing.Any) -> typing.Any:
+        """The expected targets for the rows of a frame: a series of the same kind.
+
+        Raises
+        ------
+        ValueError
+            If a cell is not a finite number.
+
+        """
+        batch = Batch(X)
+        answers = [self._task.answer(mixture) for mixture in self._mixtures(batch)]
+        return dataframe.to_native_series(answers, name=None, like=batch.frame)

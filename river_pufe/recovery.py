@@ -191,6 +191,29 @@ class FeatureRecovery(base.Transformer):
         """How a sample looks; nothing changes."""
         return self._reading(self._spaces.read(x))
 
+    def look_many(self, keys: list[Key], rows: Array) -> Array | None:
+        """The view of many samples at once.
+
+        Parameters
+        ----------
+        keys
+            Keys of the columns.
+        rows
+            Values, shape (n, columns), NaN where absent.
+
+        Returns
+        -------
+        Shape (n, d + 1), or None where samples have more than one view: in an overlap, or with absent features.
+
+        """
+        columns = {key: position for position, key in enumerate(keys)}
+        order = [columns.get(key, -1) for key in self._spaces.keys]
+        if self.overlapping or -1 in order:
+            return None
+        views = np.ones((len(rows), len(order) + 1))
+        self._scaler.scale(rows[:, order], out=views[:, 1:])
+        return None if np.isnan(views).any() else views
+
     def _reading(self, row: Row) -> Reading:
         p = self._spaces.n_previous
         views = np.empty((3 if p else 1, len(row) + 1))

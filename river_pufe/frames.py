@@ -1,0 +1,52 @@
+"""How does a data frame become samples?"""
+
+from __future__ import annotations
+
+import typing
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from river.utils import dataframe
+
+from .sketch import Array
+from .spaces import Key, number
+
+Frame = nw.DataFrame[typing.Any]
+
+
+class Batch:
+    """The rows of a pandas, polars or other eager frame, as River takes them: checked, and not yet learned from.
+
+    A missing cell is an absent feature, as is a column that is not there.
+
+    Raises
+    ------
+    ValueError
+        If a cell is not a finite number; the message names the column.
+
+    """
+
+    def __init__(self, X: typing.Any) -> None:
+        self.frame: Frame = dataframe.into_frame(X)
+        self.keys: list[Key] = list(self.frame.columns)
+        self.rows: Array | None = self._numbers()
+
+    def _numbers(self) -> Array | None:
+        try:
+            rows = dataframe.to_numpy(self.frame)
+        except (TypeError, ValueError):
+            rows = None
+        if rows is not None and not np.isinf(rows).any():
+            return rows
+        for row in self.frame.iter_rows():
+            for key, value in zip(self.keys, row):
+                number(key, value)
+        return None
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    def __iter__(self) -> typing.Iterator[dict[Key, typing.Any]]:
+        rows = self.frame.iter_rows() if self.rows is None else self.rows.tolist()
+        for row in rows:
+            yield dict(zip(self.keys, row))
