@@ -14,8 +14,9 @@ LEVELS = (
     {"learners", "experts", "space_experts"},
     {"base"},
     {"pufe", "baselines"},
-    {"checks", "plot", "compare", "cli", "__main__"},
+    {"checks", "files", "record", "plot", "compare"},
     {"__init__"},
+    {"cli", "__main__"},
 )
 PACKAGE = pathlib.Path(river_pufe.__file__).parent
 
@@ -33,7 +34,8 @@ def imports(path: pathlib.Path) -> set[str]:
             found.update([f"river_pufe.{a.name}" for a in node.names] if parent == "river_pufe" else [parent])
     names = {name.split(".")[1] for name in found if name.startswith("river_pufe.")}
     # What is no module is a public name, and comes from the top.
-    return {name if name in set().union(*LEVELS) else "__init__" for name in names}
+    modules = {path.stem for path in PACKAGE.iterdir()}
+    return {name if name in modules else "__init__" for name in names}
 
 
 def graph() -> dict[str, set[str]]:
