@@ -9,6 +9,7 @@ tell apart; hatches, styles of lines and labels say the same without any colour.
 from __future__ import annotations
 
 import itertools
+import math
 import typing
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
@@ -28,6 +29,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#0
 _STYLES = ("-", "--", "-.", ":")
 _HATCHES = ("", "///", "...", "\\\\\\", "xxx", "ooo", "---")
 _OTHERS = "#BBBBBB"
+_SMALL = "small"
 
 Step = Mapping[str, typing.Any] | tuple[int, typing.Any]
 
@@ -77,18 +79,22 @@ def presence(
                 followed.observe({key: 1.0 for key, value in x.items() if is_there(value)})
         model = model if model is not None else followed
     ax = _axes(ax)
-    keys, shares = record.keys, record.shares()
-    spaces = _spaces_of(keys, model)
+    spaces = _spaces_of(record.keys, model)
+    # Row by row from the first space to the last; keys of none are at the end.
+    order = sorted(range(len(spaces)), key=lambda row: spaces[row] or (math.inf,))
+    keys, spaces, shares = [record.keys[row] for row in order], [spaces[row] for row in order], record.shares()[order]
     groups = [(numbers, len(list(group))) for numbers, group in itertools.groupby(spaces)]
+    firsts = dict.fromkeys(numbers[0] for numbers in spaces if numbers)
+    colours = {number: COLOURS[i % len(COLOURS)] for i, number in enumerate(firsts)}
     image = np.ones((len(keys) + (record.n_others > 0), shares.shape[1], 4))
     for row, (numbers, share) in enumerate(zip(spaces, shares)):
-        image[row] = _shade(COLOURS[numbers[0] % len(COLOURS)] if numbers else _OTHERS, share)
+        image[row] = _shade(colours[numbers[0]] if numbers else _OTHERS, share)
     labels = [_label(key) for key in keys]
     if record.n_others:
         others = record.others()
         image[-1] = _shade(_OTHERS, others / max(others.max(), 1e-9))
         labels.append(f"{record.n_others} other keys")
-    extent = (0.0, max(record.edges[-1], record.width * image.shape[1]), float(len(labels)), 0.0)
+    extent = (float(record.start), float(record.start + record.width * image.shape[1]), float(len(labels)), 0.0)
     if image.size:
         ax.imshow(image, aspect="auto", interpolation="nearest", extent=extent)
     end = 0
@@ -98,7 +104,7 @@ def presence(
         if numbers and len(groups) <= 16:
             name = ("space " if len(numbers) == 1 else "spaces ") + ", ".join(map(str, numbers))
             place: dict[str, typing.Any] = {"transform": ax.get_yaxis_transform(), "va": "center", "clip_on": False}
-            ax.text(1.01, end + n / 2, name, fontsize="small", **place)
+            ax.text(1.01, end + n / 2, name, fontsize=_SMALL, **place)
         end += n
     if model is not None:
         gone = set(model.vanished)
@@ -109,8 +115,11 @@ def presence(
         _shade_overlaps(ax, model, record.rounds)
         _legend(ax, above=True)
     step = max(1, -(-len(labels) // _room_for_labels(ax)))
-    ax.set_yticks(np.arange(len(labels))[::step] + 0.5, labels[::step])
-    ax.set(xlabel="round", xlim=(0, max(record.rounds, 1)), ylim=(max(len(labels), 1), 0))
+    ticks = list(range(0, len(labels), step))
+    if record.n_others:
+        ticks[-1] = len(labels) - 1
+    ax.set_yticks([tick + 0.5 for tick in ticks], [labels[tick] for tick in ticks], fontsize=_SMALL)
+    ax.set(xlabel="round", xlim=(record.start, max(record.rounds, record.start + 1)), ylim=(max(len(labels), 1), 0))
     return ax
 
 
@@ -346,7 +355,7 @@ def events(model: typing.Any, ax: Axes | None = None) -> Axes:
     across = ax.get_xaxis_transform()
     rounds = [_rounds_of(model, kinds) for kinds in (("opened", "returned"), ("vanished",))]
     if rounds[0]:
-        ax.vlines(rounds[0], 0, 1, transform=across, color="black", linewidth=0.9, label="keys come")
+        ax.vlines(rounds[0], 0, 1, transform=across, color="black", linewidth=0.7, label="keys come")
     if rounds[1]:
         crosses: dict[str, typing.Any] = {"marker": "x", "s": 16, "linewidths": 0.9, "clip_on": False}
         ax.scatter(rounds[1], [1.03] * len(rounds[1]), transform=across, color="black", label="keys vanish", **crosses)
@@ -385,11 +394,11 @@ def _is_back(event: Event, lost: Collection[Key]) -> bool:
 
 
 def _shade_overlaps(ax: Axes, model: typing.Any, end: float) -> None:
-    band: dict[str, typing.Any] = {"facecolor": "none", "edgecolor": "0.35", "hatch": "////", "linewidth": 0.6}
+    band: dict[str, typing.Any] = {"facecolor": "none", "edgecolor": "0.35", "hatch": "///", "linewidth": 0.6}
     with _thin_hatches():
         for i, (start, stop) in enumerate(_overlaps(model)):
             label = None if i else "overlap"
-            ax.axvspan(start, end if stop is None else stop, alpha=0.6, zorder=2.5, label=label, **band)
+            ax.axvspan(start, end if stop is None else stop, alpha=0.5, zorder=2.5, label=label, **band)
 
 
 def _spaces_of(keys: Sequence[Key], model: typing.Any) -> list[tuple[int, ...]]:
@@ -412,13 +421,11 @@ def _shade(colour: str, share: Array) -> Array:
 
 
 def _room_for_labels(ax: Axes) -> int:
-    """How many lines of text fit beside the Axes."""
-    from matplotlib import rcParams
+    """How many lines of small text fit beside the Axes."""
     from matplotlib.font_manager import FontProperties
 
-    size = FontProperties(size=rcParams["ytick.labelsize"]).get_size_in_points()
     height = ax.get_window_extent().height * 72 / ax.figure.get_dpi()
-    return max(1, int(height / (1.15 * size)))
+    return max(1, int(height / (1.1 * FontProperties(size=_SMALL).get_size_in_points())))
 
 
 def _metric_of(step: Mapping[str, typing.Any], name: str | None) -> typing.Any:
@@ -454,7 +461,7 @@ def _legend(ax: Axes, reverse: bool = False, above: bool = False) -> None:
         place: dict[str, typing.Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5), "reverse": reverse}
         if above:
             place = {"loc": "lower right", "bbox_to_anchor": (1.0, 1.0), "ncols": len(handles), "borderaxespad": 0.2}
-        ax.legend(frameon=False, fontsize="small", **place)
+        ax.legend(frameon=False, fontsize=_SMALL, **place)
 
 
 def _axes(ax: Axes | None) -> Axes:

@@ -83,11 +83,13 @@ class Presence:
         Number of columns.
     max_keys
         Largest number of keys that have a row of their own.
+    start
+        Number of the first round, for a model that has seen samples before.
 
     Attributes
     ----------
     rounds
-        Number of samples seen.
+        Number of samples seen, those before the start included.
     width
         Rounds per column.
     n_others
@@ -109,14 +111,15 @@ class Presence:
 
     """
 
-    def __init__(self, n_buckets: int = 512, max_keys: int = 256) -> None:
+    def __init__(self, n_buckets: int = 512, max_keys: int = 256, start: int = 0) -> None:
         if n_buckets < 2 or n_buckets % 2:
             raise ValueError(f"n_buckets is an even number of columns, 2 or more, not {n_buckets!r}")
         if max_keys < 1:
             raise ValueError(f"max_keys is a number of rows, 1 or more, not {max_keys!r}")
         self.n_buckets = n_buckets
         self.max_keys = max_keys
-        self.rounds = 0
+        self.start = start
+        self.rounds = start
         self.width = 1
         self.n_others = 0
         self._rows: dict[Key, int] = {}
@@ -128,9 +131,9 @@ class Presence:
     def update(self, x: Sample) -> None:
         """Take the keys of a sample into account; those whose value is None or NaN are not there."""
         there = [key for key, value in x.items() if is_there(value)]
-        if self.rounds == self.n_buckets * self.width:
+        if self.rounds - self.start == self.n_buckets * self.width:
             self._widen()
-        column = self.rounds // self.width
+        column = (self.rounds - self.start) // self.width
         rows = [self._rows[key] if key in self._rows else self._add(key) for key in there]
         self._counts[rows, column] += 1
         self._lives[rows, 1] = self.rounds
@@ -174,7 +177,7 @@ class Presence:
     @property
     def edges(self) -> Array:
         """Rounds between which each column lies, shape (columns + 1,)."""
-        edges: Array = np.append(np.arange(0.0, self.rounds, self.width), self.rounds)
+        edges: Array = np.append(np.arange(float(self.start), self.rounds, self.width), self.rounds)
         return edges
 
     def shares(self) -> Array:
