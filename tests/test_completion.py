@@ -112,14 +112,15 @@ def test_absent_entries_are_not_read_and_the_row_stays_as_it_was(completion, gap
 
 
 @settings(deadline=None, max_examples=60)
-@given(completions, gaps(n_observed=lambda rank, d: st.integers(rank, d)), seeds)
-def test_order_of_the_entries_changes_nothing(completion, gap, seed):
-    sketch, row, absent, _ = gap
-    order = np.random.default_rng(seed).permutation(len(row))
-    other = sketched(sketch.rows[:, order], centered=False)
-    other.mean = sketch.mean[order]
-    condition = np.linalg.cond(sketch.row_space()[0][~absent]) ** 2
-    expected = completion.complete(row, absent, sketch)[order]
+@given(completions, seeds, st.integers(1, 4), st.integers(1, 8), st.booleans())
+def test_order_of_the_entries_changes_nothing(completion, seed, rank, more, centered):
+    rng = np.random.default_rng(seed)
+    d = rank + more
+    A, row, order = low_rank(rng, 20, d, rank, constant=5 * centered), rng.normal(size=d), rng.permutation(d)
+    absent = rng.permutation(d) >= rng.integers(rank, d + 1)
+    one, other = sketched(A, centered=centered), sketched(A[:, order], centered=centered)
+    expected = completion.complete(row, absent, one)[order]
+    condition = np.linalg.cond(one.row_space()[0][~absent]) ** 2
     close(completion.complete(row[order], absent[order], other), expected, rtol=1e-12 * condition + 1e-8)
 
 
