@@ -17,4 +17,6 @@ def main() -> None:
         if error.name is None or error.name.partition(".")[0] not in ("typer", "rich"):
             raise
         sys.exit(f'The command line needs {error.name}, which is not installed: pip install "river-pufe[cli]"')
+    except KeyboardInterrupt:
+        sys.exit(130)
     app(prog_name="river-pufe")

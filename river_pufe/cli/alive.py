@@ -28,25 +28,27 @@ def alive(
     out, err = show.open_console(), show.open_console(stderr=True)
     record, spaces, times = Presence(), FeatureSpaces(), Series(200)
     n_bad = code = 0
-    with Interrupts() as interrupts, Reader(file, format, na) as reader, show.progress_bar(err) as bar:
-        task = bar.add_task(reader.name, total=reader.size, detail="")
+    with Interrupts() as interrupts:
         try:
-            for line in reader:
-                if line.error:
-                    n_bad += 1
-                    show.say(err, f"line {line.number}: {line.error}", "red")
-                    if on_error == "stop":
-                        raise show.RunError("Stopped there (see --on-error).")
-                    continue
-                with interrupts.held():
-                    when = line.record.pop(time, None) if time else None
-                    x: dict[Key, float] = dict.fromkeys((name for name in line.record if name not in ignore), 1.0)
-                    record.update(x)
-                    spaces.observe(x)
-                    if when is not None:
-                        times.add(record.rounds - 1, when)
-                if record.rounds % 200 == 0:
-                    bar.update(task, completed=reader.position, detail=f"{record.rounds:,} samples")
+            # Opening waits for the first line of a pipe, so it can be interrupted as well.
+            with Reader(file, format, na) as reader, show.progress_bar(err) as bar:
+                task = bar.add_task(reader.name, total=reader.size, detail="")
+                for line in reader:
+                    if line.error:
+                        n_bad += 1
+                        show.say(err, f"line {line.number}: {line.error}", "red")
+                        if on_error == "stop":
+                            raise show.RunError("Stopped there (see --on-error).")
+                        continue
+                    with interrupts.held():
+                        when = line.record.pop(time, None) if time else None
+                        x: dict[Key, float] = dict.fromkeys((name for name in line.record if name not in ignore), 1.0)
+                        record.update(x)
+                        spaces.observe(x)
+                        if when is not None:
+                            times.add(record.rounds - 1, when)
+                    if record.rounds % 200 == 0:
+                        bar.update(task, completed=reader.position, detail=f"{record.rounds:,} samples")
         except KeyboardInterrupt:
             code = 128 + interrupts.received
             show.say(err, "Interrupted.", "yellow")

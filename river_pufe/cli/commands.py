@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import pathlib
+import warnings
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
@@ -53,9 +54,11 @@ _ON_ERROR = typer.Option(help="What to do at a bad line: stop there, or skip it.
 
 @contextlib.contextmanager
 def _outcome() -> Iterator[None]:
-    """Turn what went wrong into one sentence and an exit code."""
+    """Turn what went wrong into one sentence and an exit code, and warnings into sentences."""
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.showwarning = lambda message, *_, **__: _complain(str(message), "yellow")
+            yield
     except show.UsageError as error:
         _complain(str(error))
         raise typer.Exit(2) from None
@@ -64,8 +67,8 @@ def _outcome() -> Iterator[None]:
         raise typer.Exit(1) from None
 
 
-def _complain(message: str) -> None:
-    show.say(show.open_console(stderr=True), message, "red")
+def _complain(message: str, style: str = "red") -> None:
+    show.say(show.open_console(stderr=True), message, style)
 
 
 def _version(wanted: bool) -> None:

@@ -80,14 +80,15 @@ class Run:
 
     def __call__(self) -> int:
         """Do it; returns the exit code."""
-        o, code = self.options, 0
-        with self.interrupts, files.Reader(o.file, o.format, o.na) as reader:
-            _check_columns(o, reader)
-            if o.load is not None:
-                self.session = Session(_load(o), o.metric, o.window)
-            started = time.perf_counter()
+        o, code, started = self.options, 0, time.perf_counter()
+        with self.interrupts:
             try:
-                self._work(reader)
+                # Opening waits for the first line of a pipe, so it can be interrupted as well.
+                with files.Reader(o.file, o.format, o.na) as reader:
+                    _check_columns(o, reader)
+                    if o.load is not None:
+                        self.session = Session(_load(o), o.metric, o.window)
+                    self._work(reader)
             except KeyboardInterrupt:
                 code = 128 + self.interrupts.received
                 show.say(self.err, f"Interrupted after line {self.last_line}.", "yellow")
@@ -217,13 +218,14 @@ class Run:
         code = 0
         self._report(session, seconds)
         for path, save in ((o.save, self._save), (o.figure, self._draw)):
-            if path is not None:
-                try:
-                    save(path, session)
-                    show.say(self.out, f"Saved {path}")
-                except show.RunError as failure:
-                    code = 1
-                    show.say(self.err, str(failure), "red")
+            if path is None:
+                continue
+            try:
+                save(path, session)
+                show.say(self.out, f"Saved {path}")
+            except show.RunError as failure:
+                code = 1
+                show.say(self.err, str(failure), "red")
         return code
 
     def _report(self, session: Session, seconds: float) -> None:
@@ -264,9 +266,8 @@ def _check_outputs(o: Options) -> None:
         if path is None or str(path) == files.STDIN:
             continue
         if path.is_dir() or not path.parent.is_dir():
-            raise show.UsageError(
-                f"{path} cannot be written: {'it is' if path.is_dir() else 'there is no such'} directory"
-            )
+            why = "it is a directory" if path.is_dir() else "there is no such directory"
+            raise show.UsageError(f"{path} cannot be written: {why}")
         if o.file != files.STDIN and path.exists() and path.samefile(o.file):
             raise show.UsageError(f"{path} is the file that is read")
 
