@@ -287,6 +287,27 @@ def test_bad_lines_are_skipped_and_told(jsonl, tmp_path):
     assert [line["prediction"] for line in lines_of(out)] == [line["prediction"] for line in lines_of(clean)]
 
 
+@pytest.mark.parametrize(("task", "target"), [("regression", '"hot"'), ("classification", "[1]")])
+def test_a_target_of_the_wrong_kind_is_told(tmp_path, task, target):
+    file = tmp_path / "a.jsonl"
+    file.write_text(f'{{"x": 1, "y": {target}}}\n')
+    output = call("run", file, "--target", "y", "--task", task, code=1)
+    assert "line 1: the target is " in output
+    assert "(see --task)" in output
+
+
+def test_a_file_without_any_target_is_observed_once_the_task_is_known(tmp_path):
+    rows = [{**row, "warm": None, "heat": None} for row in samples()]
+    file, out, figure = write_csv(tmp_path / "a.csv", rows), tmp_path / "out.jsonl", tmp_path / "a.png"
+    assert "say --task" in warm(file, code=2)
+    output = warm(file, "--task", "regression", "--predictions", out, "--figure", figure)
+    assert "300 samples" in output
+    assert "300 without a target" in output
+    assert output.count("retired") == 1
+    assert all(line["prediction"] is None for line in lines_of(out))
+    assert figure.stat().st_size > 1000
+
+
 def test_bad_lines_ahead_are_met_in_order(tmp_path):
     rows = [json.dumps({"x": float(i), "y": i % 2}) for i in range(50)]
     rows[30] = "{"
@@ -428,7 +449,7 @@ def test_spaces_lists_as_many_keys_as_asked_for(tmp_path):
 def test_spaces_and_bad_lines(tmp_path):
     file = write_jsonl(tmp_path / "a.jsonl", [{"x": 1}, [1], {"x": 2}])
     assert "line 2: is a list" in call("spaces", file, code=1)
-    assert "2 samples; 1 bad lines" in call("spaces", file, "--on-error", "skip")
+    assert "2 samples; 1 bad line" in call("spaces", file, "--on-error", "skip")
 
 
 # compare

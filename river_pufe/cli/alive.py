@@ -32,7 +32,7 @@ def alive(
         try:
             # Opening waits for the first line of a pipe, so it can be interrupted as well.
             with Reader(file, format, na) as reader, show.progress_bar(err) as bar:
-                task = bar.add_task(reader.name, total=reader.size, detail="")
+                task = bar.add_task(pathlib.PurePath(reader.name).name, total=reader.size, detail="")
                 for line in reader:
                     if line.error:
                         n_bad += 1
@@ -58,7 +58,7 @@ def alive(
         interrupts.ignore()
     out.print(show.strips(record, spaces.vanished, out, most))
     out.print(show.spaces_table(spaces.spaces))
-    show.say(out, f"\n{record.rounds:,} samples" + (f"; {n_bad:,} bad lines" if n_bad else ""))
+    show.say(out, f"\n{show.count(record.rounds, 'sample')}" + (f"; {show.count(n_bad, 'bad line')}" if n_bad else ""))
     if figure is not None and record.rounds:
         show.draw(figure, record, spaces, times=times)
         show.say(out, f"Saved {figure}")

@@ -142,7 +142,7 @@ class Run:
         rows = self._rows(reader)
         with contextlib.ExitStack() as stack:
             bar = stack.enter_context(show.progress_bar(self.out if self.out.is_terminal else self.err))
-            task = bar.add_task(reader.name, total=reader.size, detail="")
+            task = bar.add_task(pathlib.PurePath(reader.name).name, total=reader.size, detail="")
             rows = rows if self.session is not None else self._begin(rows)
             assert self.session is not None
             write = self._writer(stack)
@@ -232,7 +232,7 @@ class Run:
         out = self.out
         values = [str(metric).partition(": ")[::2] for metric in session.metrics] if session.n_scored else []
         if values:
-            title = f"Progressive validation of {session.n_scored:,} samples"
+            title = f"Progressive validation of {show.count(session.n_scored, 'sample')}"
             out.print(show.make_table(title, ("metric", "value"), values, right=(1,)))
         out.print(show.spaces_table(session.model.spaces))
         parts = [
@@ -240,7 +240,7 @@ class Run:
         ]
         unlabelled = session.rounds - session.n_scored
         parts += [f"{unlabelled:,} without a target"] if unlabelled else []
-        parts += [f"{self.n_bad:,} bad lines skipped"] if self.n_bad else []
+        parts += [f"{show.count(self.n_bad, 'bad line')} skipped"] if self.n_bad else []
         show.say(out, "\n" + "; ".join(parts))
 
     def _save(self, path: pathlib.Path, session: Session) -> None:

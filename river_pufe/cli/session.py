@@ -72,7 +72,7 @@ class Session:
             seen = transformer.transform_one(seen)
         prediction = self.model.predict_proba_one(seen) if self.classifies else self.model.predict_one(seen)
         if y is not None:
-            y = self.model._task.check(files.to_label(y) if self.classifies else y)
+            y = self._check(files.to_label(y) if self.classifies else y)
         for transformer in self.transformers:
             transformer.learn_one(x, y) if transformer._supervised else transformer.learn_one(x)
             x = transformer.transform_one(x)
@@ -85,6 +85,13 @@ class Session:
         self.weights.add(self.record.rounds - 1, self.model.expert_weights)
         self.rounds += 1
         return prediction
+
+    def _check(self, y: typing.Any) -> typing.Any:
+        try:
+            return self.model._task.check(y)
+        except ValueError:
+            kind = "class" if self.classifies else "finite number"
+            raise ValueError(f"the target is {y!r}, which is no {kind} (see --task)") from None
 
     def _score(self, y: typing.Any, prediction: typing.Any) -> None:
         label = self.label(prediction)

@@ -44,6 +44,11 @@ def say(out: console.Console, message: str, style: str = "") -> None:
     out.print(text.Text(message, style), soft_wrap=True)
 
 
+def count(n: int, what: str) -> str:
+    """How many of something there are."""
+    return f"{n:,} {what}" + "s" * (n != 1)
+
+
 def shorten(keys: Sequence[Key], most: int = 4) -> str:
     """A few keys, and how many there are."""
     shown = ", ".join(map(_cut, keys[:most]))
