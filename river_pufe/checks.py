@@ -199,7 +199,7 @@ def _looks(model: typing.Any) -> Iterator[tuple[str, Look]]:
             yield name, look
 
 
-def _samples(model: typing.Any, n: int = 180) -> Samples:
+def _samples(model: typing.Any, n: int = 150) -> Samples:
     """Three spaces that follow each other, keys missing now and then, and targets that suit the model."""
     if _classifies(model):
         return _draw("classes" if model._multiclass else "bools", n)
@@ -255,7 +255,7 @@ def check_looking_changes_nothing(model: typing.Any) -> None:
     """Predicting, transforming, recovering, debugging, and reading attributes leave a model as it was, to the byte."""
     model = _fresh(model)
     for t, (x, y) in enumerate(_samples(model)):
-        if t % 6 == 0:
+        if t % 10 == 0:
             before = pickle.dumps(model)
             halved = dict(itertools.islice(x.items(), len(x) // 2))
             for name, look in _looks(model):
@@ -274,7 +274,7 @@ def check_nothing_is_shared(model: typing.Any) -> None:
     for t, (x, y) in enumerate(_samples(model)):
         given = dict(x)
         _learn(model, given, y)
-        if t % 6 == 0:
+        if t % 10 == 0:
             before = pickle.dumps(model)
             given.clear()
             assert pickle.dumps(model) == before, "learn_one keeps the dict that it was given"
@@ -479,7 +479,7 @@ def check_bad_targets_are_rejected(model: typing.Any) -> None:
         bad += [math.inf, -math.inf, "text", decimal.Decimal("Infinity")]
     model = _fresh(model)
     for t, (x, y) in enumerate(_samples(model)):
-        if t % 3 == 0:
+        if t % 10 == 0:
             before = pickle.dumps(model)
             for target in bad:
                 refused = _refused(functools.partial(_learn, model, y=target), {**x, _STRANGER: 1.0}, repr(target))
@@ -492,7 +492,7 @@ def check_bad_weights_are_rejected(model: typing.Any) -> None:
     """A sample weight that is below 0 or not finite raises an error that names it, before anything has changed."""
     model = _fresh(model)
     for t, (x, y) in enumerate(_samples(model)):
-        if t % 6 == 0:
+        if t % 10 == 0:
             before = pickle.dumps(model)
             for w in (-1.0, math.nan, math.inf):
                 weigh = functools.partial(model.learn_one, y=y, w=w) if model._supervised else None
@@ -569,7 +569,7 @@ def _assert_near(known: list[Sample], truth: list[Sample], how: str) -> None:
 
 def check_clone_forgets(model: typing.Any) -> None:
     """A clone of a trained model answers like one that has never learned, and shares nothing with the trained one."""
-    samples = _samples(model)[:90]
+    samples = _samples(model)[:75]
     never_learned = _play(_fresh(model), samples)
     trained = _fresh(model)
     _play(trained, samples)
@@ -583,12 +583,12 @@ def check_copies_remember(model: typing.Any) -> None:
     """A model that was pickled or deep-copied goes on exactly like the original, and shares nothing with it."""
     model = _fresh(model)
     samples = _samples(model)
-    _play(model, samples[:90])
+    _play(model, samples[:75])
     before = pickle.dumps(model)
     copies = {"pickled": pickle.loads(before), "deep-copied": copy.deepcopy(model)}
-    played = {how: _play(twin, samples[90:]) for how, twin in copies.items()}
+    played = {how: _play(twin, samples[75:]) for how, twin in copies.items()}
     assert pickle.dumps(model) == before, "training a copy has changed the model"
-    original = _play(model, samples[90:])
+    original = _play(model, samples[75:])
     for how, answers in played.items():
         for a, b in zip(original, answers):
             _assert_same(a, b, True, f"a {how} model goes on differently")

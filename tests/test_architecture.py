@@ -9,7 +9,7 @@ import pathlib
 import river_pufe
 
 LEVELS = (
-    {"spaces", "sketch", "completion", "linear_map", "scaling", "aggregation", "rules", "tasks", "datasets"},
+    {"spaces", "sketch", "completion", "linear_map", "scaling", "aggregation", "rules", "tasks", "frames", "datasets"},
     {"recovery"},
     {"learners", "experts", "space_experts"},
     {"base"},
