@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import types
 import typing
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
@@ -347,9 +348,7 @@ def events(model: typing.Any, ax: Axes | None = None) -> Axes:
 
     """
     if ax is None:
-        from matplotlib import pyplot
-
-        ax = pyplot.gca()
+        ax = _pyplot().gca()
     limits = ax.get_xlim()
     _shade_overlaps(ax, model, limits[1])
     across = ax.get_xaxis_transform()
@@ -465,8 +464,13 @@ def _legend(ax: Axes, reverse: bool = False, above: bool = False) -> None:
 
 
 def _axes(ax: Axes | None) -> Axes:
-    if ax is not None:
-        return ax
-    from matplotlib import pyplot
+    return ax if ax is not None else _pyplot().figure(layout="constrained").add_subplot()
 
-    return pyplot.figure(layout="constrained").add_subplot()
+
+def _pyplot() -> types.ModuleType:
+    try:
+        from matplotlib import pyplot
+    except ModuleNotFoundError:
+        message = 'pictures need matplotlib, which is not installed: pip install "river-pufe[plot]"'
+        raise ModuleNotFoundError(message, name="matplotlib") from None
+    return pyplot

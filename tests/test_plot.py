@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 
 import matplotlib
 
@@ -261,6 +262,12 @@ def test_events_go_on_the_current_picture():
 def test_without_axes_there_is_a_new_figure():
     first = plot.metric([(0, 0.5)])
     assert plot.metric([(0, 0.5)]) is not first
+
+
+def test_what_is_not_installed_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ModuleNotFoundError, match=r"river-pufe\[plot\]"):
+        plot.presence([{"a": 1.0}])
 
 
 def test_colours_differ_in_brightness_or_hatch():
