@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import math
 
 import pytest
 from river import base, checks, linear_model, preprocessing, tree
@@ -98,3 +99,22 @@ def test_checks_are_asked_of_each():
     """A check that is asked of nobody says nothing."""
     asked = {check.__name__ for check in itertools.chain.from_iterable(all_checks.values())}
     assert {name for name in vars(laws) if name.startswith("check_")} - {"check_estimator"} <= asked
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        pytest.param(OURS[name], id=name)
+        for name in ("classifier", "classifier, absent is zero", "regressor", "regressor of the paper", "recovery")
+    ],
+)
+def test_a_key_that_is_lost_is_recovered_though_its_space_lives_on(model):
+    model = model.clone()
+    samples = [({"a": a, "b": 2 * a, "c": -a}, a) for a in (math.sin(t) for t in range(400))]
+    for t, (x, a) in enumerate(samples):
+        given = x if t < 300 else {"a": x["a"], "b": x["b"]}
+        target = a > 0 if isinstance(model, base.Classifier) else a
+        model.learn_one(given, target) if model._supervised else model.learn_one(given)
+    assert model.vanished == ("c",)
+    for x, _ in samples[:20]:
+        assert model.recover_one({"a": x["a"], "b": x["b"]}) == pytest.approx({"c": x["c"]}, abs=0.05)

@@ -1,0 +1,251 @@
+"""Does what a user imports say what it is, refuse what it cannot do, and answer as promised?"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import importlib.resources
+import inspect
+import itertools
+import math
+import pkgutil
+import re
+
+import numpy as np
+import pytest
+from river import base, linear_model
+
+import river_pufe
+from river_pufe import FeatureRecovery, PUFEClassifier, PUFERegressor
+from river_pufe.baselines import FESLClassifier, NOGDClassifier, NOGDRegressor, ROGDClassifier
+from river_pufe.experts import LinearExperts
+from river_pufe.learners import OnlineGradientDescent
+from river_pufe.space_experts import SpaceExperts
+from river_pufe.spaces import FeatureSpaces
+
+MODULES = ("aggregation", "baselines", "checks", "datasets", "plot", "sketch")
+SECTIONS = ("**When to use it.**", "Parameters", "Attributes", "Returns", "Raises", "Examples", "References")
+
+
+def of_module(name):
+    """What a public module offers."""
+    module = importlib.import_module(f"river_pufe.{name}")
+    offered = getattr(module, "__all__", None) or [
+        name
+        for name, thing in vars(module).items()
+        if not name.startswith("_") and callable(thing) and getattr(thing, "__module__", "") == module.__name__
+    ]
+    return [pytest.param(getattr(module, thing), id=f"{name}.{thing}") for thing in offered if thing[0] != "_"]
+
+
+TOP = [PUFEClassifier, PUFERegressor, FeatureRecovery]
+PUBLIC = [*(pytest.param(thing, id=thing.__name__) for thing in TOP), *itertools.chain(*map(of_module, MODULES))]
+CLASSES = [case for case in PUBLIC if inspect.isclass(case.values[0])]
+
+
+def sections(thing):
+    """Sections of a docstring, in the order in which they stand."""
+    lines = (inspect.getdoc(thing) or "").splitlines()
+    for line, below in itertools.pairwise([*lines, ""]):
+        if line.startswith(SECTIONS[0]):
+            yield SECTIONS[0]
+        elif re.fullmatch("-{3,}", below):
+            yield line
+
+
+def entries(thing, section):
+    """Names that a section of a docstring describes."""
+    text = re.search(rf"^{section}\n-+\n(.*?)(?=^\S+\n---|\Z)", inspect.getdoc(thing) or "", re.M | re.S)
+    return re.findall(r"^(\w+)$", text[1], re.M) if text else []
+
+
+def test_top_level():
+    assert sorted(river_pufe.__all__) == sorted([*MODULES, *(thing.__name__ for thing in TOP)])
+    for name in river_pufe.__all__:
+        assert getattr(river_pufe, name).__doc__
+
+
+def test_version_is_that_of_the_metadata():
+    assert river_pufe.__version__ == importlib.metadata.version("river-pufe")
+
+
+def test_types_are_shipped():
+    assert importlib.resources.files(river_pufe).joinpath("py.typed").is_file()
+
+
+@pytest.mark.parametrize("thing", PUBLIC)
+def test_docstring_has_the_sections_of_river_in_their_order(thing):
+    assert inspect.getdoc(thing).splitlines()[0][-1] in ".?"
+    found = list(sections(thing))
+    assert found == [section for section in SECTIONS if section in found]
+
+
+@pytest.mark.parametrize("thing", PUBLIC)
+def test_each_parameter_is_documented_once(thing):
+    documented = entries(thing, "Parameters")
+    expected = list(inspect.signature(thing).parameters)
+    # What all checks are given is said in `yield_checks`.
+    assert documented == expected or (thing.__name__.startswith("check_") and expected == ["model"])
+
+
+@pytest.mark.parametrize("cls", [case for case in CLASSES if not inspect.isabstract(case.values[0])])
+def test_classes_say_when_to_use_them_and_show_it(cls):
+    assert {SECTIONS[0], "Examples"} <= set(sections(cls))
+    assert ">>> " in inspect.getdoc(cls)
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_members_are_documented(cls):
+    known = {*entries(cls, "Attributes"), *entries(cls, "Parameters")}
+    members = [(name, member) for name, member in inspect.getmembers(cls) if not name.startswith("_")]
+    silent = {name for name, member in members if callable(member) and not inspect.getdoc(member)}
+    silent |= {name for name, member in members if isinstance(member, property) and not inspect.getdoc(member)}
+    assert silent <= known
+
+
+# Parameters out of range.
+
+
+def numbers_of_parts():
+    """Each class with each of its parameters that is a number and has a default."""
+    for info in pkgutil.iter_modules(river_pufe.__path__):
+        if info.name.startswith("_") or info.ispkg:
+            continue
+        module = importlib.import_module(f"river_pufe.{info.name}")
+        for cls in vars(module).values():
+            if not inspect.isclass(cls) or cls.__module__ != module.__name__ or not issubclass(cls, base.Base):
+                continue
+            if cls.__name__.startswith("_") or inspect.isabstract(cls):
+                continue
+            for parameter in inspect.signature(cls).parameters.values():
+                number = re.match(r"(float|int)\b", str(parameter.annotation))
+                if number and parameter.name != "seed" and parameter.default is not parameter.empty:
+                    yield pytest.param(cls, parameter.name, id=f"{cls.__name__}:{parameter.name}")
+
+
+@pytest.mark.parametrize("value", [math.nan, -1, -math.inf])
+@pytest.mark.parametrize(("cls", "name"), list(numbers_of_parts()))
+def test_numbers_out_of_range_are_refused_by_name(cls, name, value):
+    with pytest.raises(ValueError, match=name) as refusal:
+        cls(**{name: value})
+    assert repr(value) in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (lambda: PUFEClassifier(absent="gone"), "absent"),
+        (lambda: PUFERegressor(absent="gone"), "absent"),
+        (lambda: PUFEClassifier(recovery=FeatureRecovery(), absent="zero"), "absent"),
+        (lambda: PUFEClassifier.paper(c=0), "c is"),
+        (lambda: PUFERegressor.paper(radius=0), "radius"),
+        (lambda: NOGDClassifier(c=0), "c is"),
+        (lambda: FESLClassifier(strategy="both"), "strategy"),
+        (lambda: FESLClassifier(horizon=0), "horizon"),
+        (lambda: FeatureSpaces(absent="gone"), "absent"),
+        (lambda: FeatureSpaces(significance=1.1), "significance"),
+        (lambda: FeatureSpaces(patience=0.5), "patience"),
+        (lambda: LinearExperts(prior=(1.0, 1.0, 0.0)), "prior"),
+        (lambda: SpaceExperts(OnlineGradientDescent(), roles=("future",)), "future"),
+    ],
+)
+def test_other_settings_out_of_range_are_refused_by_name(make, name):
+    with pytest.raises(ValueError, match=name):
+        make()
+
+
+# What `predict_proba_one` and `predict_one` promise.
+
+
+CLASSIFIERS = [
+    pytest.param(PUFEClassifier(), id="default"),
+    pytest.param(PUFEClassifier(absent="zero"), id="zero"),
+    pytest.param(PUFEClassifier.paper(), id="paper"),
+    pytest.param(PUFEClassifier(linear_model.SoftmaxRegression()), id="softmax"),
+    pytest.param(NOGDClassifier(), id="NOGD"),
+    pytest.param(ROGDClassifier(), id="ROGD"),
+    pytest.param(FESLClassifier(strategy="selection", seed=1), id="FESL-s"),
+]
+
+
+def assert_distribution(answer, labels):
+    assert {(type(label), label) for label in answer} == {(type(label), label) for label in labels}
+    assert all(type(probability) is float and 0 <= probability <= 1 for probability in answer.values())
+    assert math.fsum(answer.values()) == pytest.approx(1.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("model", CLASSIFIERS)
+@pytest.mark.parametrize("x", [{}, {"a": 1.0}, {("b", 2): -1e300}])
+def test_bools_have_one_half_each_before_any_learning(model, x):
+    model = model.clone()
+    assert model.predict_proba_one(x) == {False: 0.5, True: 0.5}
+    model.observe_one({"a": 1.0})
+    assert model.predict_proba_one(x) == {False: 0.5, True: 0.5}
+
+
+@pytest.mark.parametrize("model", CLASSIFIERS)
+@pytest.mark.parametrize("y", [True, np.True_, False, np.False_])
+def test_one_bool_is_enough_to_know_both(model, y):
+    model = model.clone()
+    model.learn_one({"a": 1.0}, y)
+    answer = model.predict_proba_one({"a": 1.0})
+    assert_distribution(answer, [False, True])
+    assert answer[bool(y)] > 0.5
+    assert model.predict_one({"a": 1.0}) is bool(y)
+    assert list(answer) == [False, True]
+
+
+@pytest.mark.parametrize("model", CLASSIFIERS)
+@pytest.mark.parametrize(
+    "labels",
+    [["x", "y", "late"], [1, 0, 2], [("a", 1), ("b", 2), "c"], [1.5, -2.0, 0.0], [frozenset({1}), "x", 3]],
+    ids=repr,
+)
+def test_labels_of_any_kind_and_a_late_one(model, labels):
+    model = model.clone()
+    for t in range(40):
+        model.learn_one({"a": (-1.0) ** t, "b": 1.0}, labels[t % 2])
+        assert_distribution(model.predict_proba_one({"a": 1.0, "b": 1.0}), labels[: min(t + 1, 2)])
+    for _ in range(40):
+        model.learn_one({"a": 0.0, "b": -1.0}, labels[2])
+        assert_distribution(model.predict_proba_one({"a": 0.0, "b": -1.0}), labels)
+    assert model.predict_one({"a": 0.0, "b": -1.0}) == labels[2]
+
+
+@pytest.mark.parametrize("model", CLASSIFIERS)
+def test_a_bool_that_never_came_is_no_class_beside_others(model):
+    model = model.clone()
+    model.learn_one({"a": 1.0}, True)
+    model.learn_one({"a": -1.0}, "other")
+    assert_distribution(model.predict_proba_one({"a": 1.0}), [True, "other"])
+    model.learn_one({"a": 0.0}, False)
+    assert_distribution(model.predict_proba_one({"a": 1.0}), [True, "other", False])
+
+
+@pytest.mark.parametrize("model", CLASSIFIERS)
+@pytest.mark.parametrize(
+    ("given", "plain"),
+    [
+        ([np.str_("x"), np.str_("y")], ["x", "y"]),
+        ([np.int64(3), np.uint8(4)], [3, 4]),
+        ([np.float64(0.5), np.float32(1.5)], [0.5, 1.5]),
+        ([np.bool_(True), np.bool_(False)], [False, True]),
+    ],
+    ids=repr,
+)
+def test_labels_of_numpy_come_back_plain(model, given, plain):
+    model = model.clone()
+    for t in range(6):
+        model.learn_one({"a": (-1.0) ** t}, given[t % 2])
+    assert_distribution(model.predict_proba_one({"a": 1.0}), plain)
+    assert model.predict_one({"a": 1.0}) == given[0]
+    assert type(model.predict_one({"a": 1.0})) is type(plain[0])
+
+
+@pytest.mark.parametrize(
+    "model", [PUFERegressor(), PUFERegressor.paper(), NOGDRegressor()], ids=["default", "paper", "NOGD"]
+)
+def test_regressors_answer_zero_before_any_learning(model):
+    for x in [{}, {"a": 1.0}, {("b", 2): -1e300}]:
+        assert model.predict_one(x) == 0.0
+        assert type(model.predict_one(x)) is float
