@@ -1,0 +1,139 @@
+"""Which methods are compared, and what do they need?"""
+
+from __future__ import annotations
+
+import dataclasses
+import typing
+from collections.abc import Callable
+
+import numpy as np
+from river import linear_model, multiclass, optim, preprocessing
+from scipy import special
+
+from ..aggregation import AdaNormalHedge
+from ..baselines import (
+    FESLClassifier,
+    FESLRegressor,
+    NOGDClassifier,
+    NOGDRegressor,
+    ROGDClassifier,
+    ROGDRegressor,
+)
+from ..completion import RowSpace
+from ..pufe import PUFEClassifier, PUFERegressor, paper_experts, paper_recovery
+from ..recovery import FeatureRecovery
+from ..sketch import Array
+from ..space_experts import SpaceExperts
+from ..tasks import MarginClassification, PlainRegression
+from .data import Data
+
+#: The values among which the paper searches c.
+C_GRID = (0.1, 1.0, 10.0, 100.0)
+
+Pair = tuple[Callable[..., typing.Any], Callable[..., typing.Any]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Method:
+    """A method of the comparison.
+
+    Parameters
+    ----------
+    models
+        What makes the classifier and the regressor.
+    parameters
+        Its parameters.
+    has_c
+        Whether its step size is 1/(c√t); all such methods are searched alike.
+    needs_scale
+        Whether features, and numbers that are targets, have to be standardized for it.
+    needs_overlap
+        Whether it cannot run with an unpredictable overlap. Such a method is told how long the current space lasts.
+    is_base
+        Whether it is one of the base models, the best of which the others should be no worse than.
+    is_reading
+        Whether it is another reading of the paper, which is played only when asked for.
+
+    """
+
+    models: Pair
+    parameters: dict[str, typing.Any] = dataclasses.field(default_factory=dict)
+    has_c: bool = True
+    needs_scale: bool = True
+    needs_overlap: bool = False
+    is_base: bool = False
+    is_reading: bool = False
+
+    def make(self, data: Data, c: float | None, horizon: int, seed: int) -> typing.Any:
+        """A model that has seen nothing yet."""
+        parameters = dict(self.parameters)
+        if self.has_c:
+            parameters["c"] = c
+        if self.needs_overlap:
+            parameters |= {"horizon": horizon, "seed": seed}
+        model = self.models[data.regression](**parameters)
+        if not self.has_c and self.needs_scale and data.n_classes > 2:
+            model = multiclass.OneVsRestClassifier(model)
+        if data.scaled or not self.needs_scale:
+            return model
+        model = preprocessing.StandardScaler() | model
+        return preprocessing.TargetStandardScaler(model) if data.regression else model
+
+
+def _river(rate: Callable[[], typing.Any]) -> Method:
+    return Method(
+        (
+            lambda: linear_model.LogisticRegression(optimizer=rate()),
+            lambda: linear_model.LinearRegression(optimizer=rate()),
+        ),
+        has_c=False,
+    )
+
+
+class UncutMargins(MarginClassification):
+    """Margins are averaged; the logistic loss judges them as it is, with no upper end.
+
+    **When to use it.** To see what the cut of `MarginClassification` does. Theorem 2 says nothing about such losses.
+    """
+
+    def losses(self, predictions: Array, target: Array) -> Array:
+        scores = np.pad(predictions, ((0, 0), (1, 0)))
+        losses: Array = special.logsumexp(scores, axis=1) - predictions @ target
+        return losses
+
+
+def _reading(uncut: bool, all_rows: bool) -> Method:
+    """PUFE with the paper's parts, where the paper can be read in more than one way."""
+
+    def parts(c: float) -> tuple[SpaceExperts, FeatureRecovery, AdaNormalHedge]:
+        recovery = paper_recovery()
+        completion = RowSpace(min_observed=1 if all_rows else None)
+        recovery = FeatureRecovery(recovery.feature_spaces, recovery.scaler, completion, recovery.linear_map)
+        return paper_experts(c, None), recovery, AdaNormalHedge()
+
+    return Method(
+        (
+            lambda c: PUFEClassifier(*parts(c), UncutMargins() if uncut else MarginClassification()),
+            lambda c: PUFERegressor(*parts(c), PlainRegression()),
+        ),
+        is_reading=True,
+    )
+
+
+_ROGD: Pair = (ROGDClassifier, ROGDRegressor)
+_FESL: Pair = (FESLClassifier, FESLRegressor)
+
+METHODS = {
+    "NOGD": Method((NOGDClassifier, NOGDRegressor), is_base=True),
+    "ROGD-f": Method(_ROGD, {"updating": False}, is_base=True),
+    "ROGD-u": Method(_ROGD, {"updating": True}, is_base=True),
+    "FESL-c": Method(_FESL, {"strategy": "combination"}, needs_overlap=True),
+    "FESL-s": Method(_FESL, {"strategy": "selection"}, needs_overlap=True),
+    "PUFE (paper)": Method((PUFEClassifier.paper, PUFERegressor.paper)),
+    "PUFE": Method((PUFEClassifier, PUFERegressor), has_c=False, needs_scale=False),
+    "River SGD": _river(lambda: optim.SGD(0.01)),
+    "River AdaGrad": _river(lambda: optim.AdaGrad(0.1)),
+    "PUFE (uncut)": _reading(uncut=True, all_rows=False),
+    "PUFE (all rows)": _reading(uncut=False, all_rows=True),
+    "PUFE (uncut, all rows)": _reading(uncut=True, all_rows=True),
+}
