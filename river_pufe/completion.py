@@ -61,8 +61,8 @@ class ConditionalMean(Completion):
     the plain projection on the row space then fills zeros. Here a direction counts by its singular value.
 
     For rows with mean m whose scatter is sketched by B it is $m_a + B_a^T (B_o B_o^T + \\rho I)^{-1} B_o (x_o - m_o)$,
-    where o are the observed and a the absent entries. In an overlap the observed entries of the current space have their
-    say too, through the map learned so far: with a share of n/(n + d) after n rows with d current features, as a
+    where o are the observed and a the absent entries. In an overlap the observed entries of the current space have
+    their say too, through the map learned so far: with a share of n/(n + d) after n rows with d current features, as a
     coefficient with one unit of prior evidence has it. Costs O(ℓ²d).
 
     Parameters

@@ -160,7 +160,7 @@ class FeatureRecovery(base.Transformer):
     def transform_one(self, x: Sample) -> dict[Key, typing.Any]:
         """The sample, with absent features filled in."""
         known = self.values(self.look(x))
-        given = {key: value for key, value in x.items() if key not in known or not math.isnan(number(key, value))}
+        given = {key: value for key, value in x.items() if not math.isnan(number(key, value))}
         return given | {key: value for key, value in known.items() if key not in given}
 
     def recover_one(self, x: Sample) -> dict[Key, float]:

@@ -18,6 +18,7 @@ import warnings
 import numpy as np
 import numpy.typing as npt
 from river import base
+from scipy.linalg import blas
 
 Key = typing.Hashable
 Sample = typing.Mapping[Key, object]
@@ -146,9 +147,9 @@ def number(key: Key, value: object) -> float:
         return math.nan
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
+    if type(value).__name__ == "NaTType":
+        return math.nan
     if not isinstance(value, numbers.Real | decimal.Decimal | np.bool_):
-        if value != value and type(value).__name__ == "NaTType":
-            return math.nan
         cure = (
             "encode it first, e.g. with preprocessing.OneHotEncoder() | …"
             if isinstance(value, str | bytes)
@@ -158,7 +159,7 @@ def number(key: Key, value: object) -> float:
     try:
         result = float(value)
     except OverflowError:  # an int or a fraction beyond the range of floats
-        return math.copysign(_HUGE, value)
+        return _HUGE if value > 0 else -_HUGE  # type: ignore[operator]
     except ValueError:  # a signalling NaN
         return math.nan
     if math.isinf(result):
@@ -199,7 +200,8 @@ class FeatureSpaces(base.Base):
     max_spaces
         How many retired spaces are remembered; the one that was seen least is forgotten first.
     absent
-        ``"missing"``: an absent key has a value that was not reported (NaN in a row). ``"zero"``: it is 0.
+        ``"missing"``: an absent key has a value that was not reported (NaN in a row). ``"zero"``: it is 0. Only in an
+        overlap a key that has vanished is taken for missing, so that its value can be recovered.
 
     Attributes
     ----------
@@ -263,13 +265,14 @@ class FeatureSpaces(base.Base):
         self._retired: dict[int, _Retired] = {}
         self._returnable: dict[Key, tuple[int, int]] = {}
         self._n_fleeting = 0
+        self._silent = False
         self._presence = _Presence()
         self._expect()
 
     # Reading is pure.
 
     def read(self, x: Sample) -> Row:
-        """Row of a sample over the known slots, shape (d,), NaN (or 0) where a key is absent.
+        """Row of a sample over the known slots, shape (d,), NaN where a key is absent (0 if it means that).
 
         Raises
         ------
@@ -282,21 +285,22 @@ class FeatureSpaces(base.Base):
 
     def _read_expected(self, x: Sample) -> Row | None:
         """Row of a sample that has just the keys that are alive, without a look at each of them."""
-        if len(x) != len(self._alive) or self._values_of is None:
+        # Other mappings may make up values of keys that are not there.
+        if len(x) != len(self._alive) or self._values_of is None or type(x) is not dict:
             return None
         try:
             values = self._values_of(x)
-            # A sum refuses strings and lists, and shows a NaN or an infinity.
-            if not -_HUGE < sum(values) < _HUGE:
-                return None
+            sum(values)  # refuses strings and lists, which an array would take
             row = np.fromiter(values, np.float64, len(values))
         except (KeyError, TypeError, ValueError, ArithmeticError):
             return None
+        if not blas.dnrm2(row) < _HUGE:
+            return None
         if len(row) == len(self.keys):
             return row
-        wide = np.full(len(self.keys), self._filler)
+        wide = np.full(len(self.keys), math.nan)
         wide[self._alive] = row
-        return wide
+        return self._fill(wide)
 
     def _read_each(self, x: Sample) -> Row:
         row = np.full(len(self.keys), math.nan)
@@ -305,8 +309,13 @@ class FeatureSpaces(base.Base):
             slot = self._slots.get(key)
             if slot is not None:
                 row[slot] = reading
+        return self._fill(row)
+
+    def _fill(self, row: Row) -> Row:
         if self.absent == "zero":
-            row[np.isnan(row)] = 0.0
+            # In an overlap the map must not learn that what has vanished would read zero.
+            gone = self._presence.gone if self.n_previous else False
+            row[np.isnan(row) & ~np.asarray(gone)] = 0.0
         return row
 
     # Observing moves the state.
@@ -350,8 +359,8 @@ class FeatureSpaces(base.Base):
             present = np.zeros(len(self.keys), dtype=bool)
             present[self._alive] = True
             self._weigh(present)
-        self.rounds += 1
         self._settle(evolution)
+        self.rounds += 1
         if evolution:
             evolution.spaces = self.spaces
         return evolution, row
@@ -374,6 +383,8 @@ class FeatureSpaces(base.Base):
         self._expect()
 
     def _weigh(self, present: Mask) -> None:
+        # A sample without features does not tell which of them will be back.
+        self._silent = not present.any()
         returned, vanished = self._presence.weigh(present, self.rounds, self.significance)
         if returned is not None:
             self._log("returned", self._named(returned))
@@ -391,9 +402,9 @@ class FeatureSpaces(base.Base):
         if p:
             active = self._last_vanishing - self._opened_at
             needed = (1 + active) * self.patience ** (1 / (self._n_vanishings + 1))
-            if self.rounds - self._opened_at < needed and not gone[:p].all() and not gone[p:].all():
+            if self.rounds + 1 - self._opened_at < needed and not gone[:p].all() and not gone[p:].all():
                 return
-        elif 2 * np.count_nonzero(gone) <= len(gone):
+        elif 2 * np.count_nonzero(gone) <= len(gone) or self._silent:
             return
         evolution.settled = p > 0
         evolution.replaced = p > 0 and bool(gone[:p].all())
@@ -410,7 +421,8 @@ class FeatureSpaces(base.Base):
         if not p:
             retired = FeatureSpace(self._new_number(), dropped, "retired", self._opened_at, dropped)
         elif gone[:p].any():
-            keys, opened_at = tuple(self.keys[:p]), self._previous_opened_at
+            fleeting = tuple(key for key, away in zip(self.keys[p:], gone[p:]) if away)
+            keys, opened_at = (*self.keys[:p], *fleeting), self._previous_opened_at
             retired = FeatureSpace(self._previous_number, keys, "retired", opened_at, dropped)
             self._opened_at = self._opened_at if gone[:p].all() else opened_at
         else:
@@ -428,12 +440,25 @@ class FeatureSpaces(base.Base):
         """Drop the vanished keys, and remember them as a retired space."""
         keep, gone = evolution.keep, self._presence.gone
         assert keep is not None
-        seen = self._presence.seen(self.rounds)[gone]
-        self._retired[space.number] = _Retired(space, int(seen.sum()))
+        seen = self._presence.seen(self.rounds + 1)[gone]
+        usefulness = int(seen.sum())
+        forgotten = []
+        for earlier in {self._returnable[key][0] for key in space.vanished if key in self._returnable}:
+            # The same keys in an earlier life: what is remembered now stands for both.
+            if set(self._retired[earlier].space.vanished) <= set(space.vanished):
+                usefulness += self._forget(earlier)
+                forgotten.append(earlier)
+        self._retired[space.number] = _Retired(space, usefulness)
         self._returnable.update((key, (space.number, i)) for i, key in enumerate(space.vanished))
-        forgotten = self._forget() if len(self._retired) > self.max_spaces else None
-        evolution.retired = space.number if forgotten != space.number else None
-        evolution.forgotten = (forgotten,) if forgotten not in (None, space.number) else ()
+        evolution.retired = space.number
+        if len(self._retired) > self.max_spaces:
+            least = min(self._retired, key=lambda number: self._retired[number].usefulness)
+            self._forget(least)
+            if least == space.number:
+                evolution.retired = None
+            else:
+                forgotten.append(least)
+        evolution.forgotten = tuple(forgotten)
         before, self._n_fleeting = self._n_fleeting, self._n_fleeting + int(np.count_nonzero(seen <= 2))
         if before < _FLEETING <= self._n_fleeting:
             warnings.warn(
@@ -446,20 +471,19 @@ class FeatureSpaces(base.Base):
         self._presence.keep(keep)
         self._expect()
 
-    def _forget(self) -> int:
-        """Forget the retired space whose keys were seen least."""
-        forgotten = min(self._retired, key=lambda number: self._retired[number].usefulness)
-        for key in self._retired.pop(forgotten).space.vanished:
-            if self._returnable.get(key, (None, 0))[0] == forgotten:
+    def _forget(self, number: int) -> int:
+        """Forget a retired space; how useful it was."""
+        retired = self._retired.pop(number)
+        for key in retired.space.vanished:
+            if self._returnable.get(key, (None, 0))[0] == number:
                 del self._returnable[key]
-        return forgotten
+        return retired.usefulness
 
     def _expect(self) -> None:
         """Prepare for a sample that has just the keys that are alive."""
         self._alive = np.flatnonzero(~self._presence.gone)
         alive = [self.keys[slot] for slot in self._alive]
         self._values_of = operator.itemgetter(*alive) if len(alive) > 1 else None
-        self._filler = 0.0 if self.absent == "zero" else math.nan
 
     # What a user looks at.
 
