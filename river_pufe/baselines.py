@@ -260,6 +260,12 @@ class _FESL(_Baseline):
         self.seed = seed
         self._warned = False
 
+    def learn_one(self, x: Sample, y: typing.Any, w: float = 1.0) -> None:
+        super().learn_one(x, y, w)
+        if self.overlapping:
+            # The old model is alone in an overlap, which is no reason to trust it less once it is over.
+            self._reset(np.ones(len(self._experts.names), dtype=bool))
+
     def _follow(self, x: Sample) -> Reading:
         reading = super()._follow(x)
         if not self._warned and reading.overlapping and np.isnan(reading.row).any():
@@ -268,7 +274,7 @@ class _FESL(_Baseline):
             warnings.warn(
                 "FESL needs an intact overlap, in which each sample has all features of the old and of the new space; "
                 f"here some are absent, and 0 stands in for them. Use {successor}() instead: it completes them.",
-                stacklevel=3,
+                stacklevel=4,
             )
         return reading
 
