@@ -16,8 +16,7 @@ from __future__ import annotations
 
 from importlib.metadata import version
 
-# `checks` needs scikit-learn, as River's own checks do: it is imported by those who use it.
-from . import aggregation, baselines, datasets, plot, sketch
+from . import aggregation, baselines, checks, datasets, plot, sketch
 from .pufe import PUFEClassifier, PUFERegressor
 from .recovery import FeatureRecovery
 
@@ -27,6 +26,7 @@ __all__ = [
     "PUFERegressor",
     "aggregation",
     "baselines",
+    "checks",
     "datasets",
     "plot",
     "sketch",

@@ -188,6 +188,16 @@ class Hedge(Aggregator):
     horizon
         Number of rounds T that will be played. None: the number played so far stands in for it.
 
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from river_pufe.aggregation import Hedge
+    >>> hedge = Hedge(horizon=100)
+    >>> hedge.reset(np.array([True, True]), prior=np.ones(2))
+    >>> hedge.update(np.array([0.0, 1.0]), 0.5, np.ones(2))
+    >>> hedge.weights(np.ones(2)).round(3)
+    array([0.559, 0.441])
+
     References
     ----------
     [^1]: Hou, B.J., Zhang, L. and Zhou, Z.H., 2017. Learning with feature evolvable streams. NeurIPS.
@@ -235,6 +245,15 @@ class FixedShare(Aggregator):
         Number of rounds T that will be played. None: the number played so far stands in for it.
     seed
         Seed of the draws.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from river_pufe.aggregation import FixedShare
+    >>> hedge = FixedShare(horizon=100, seed=1)
+    >>> hedge.reset(np.array([True, True]), prior=np.ones(2))
+    >>> hedge.weights(np.ones(2))
+    array([1., 0.])
 
     References
     ----------

@@ -18,6 +18,8 @@ from .tasks import Task
 
 Features = dict[Key, float]
 _LARGE = 1e12
+#: Weights beyond this would make scores infinite.
+_FARTHEST = 1e100
 
 
 class Learner(base.Base, abc.ABC):
@@ -95,6 +97,7 @@ class OnlineGradientDescent(Learner):
         # As River does: an error that large comes from a model that has left the data, and must not reach infinity.
         step = error.clip(-_LARGE, _LARGE) * (w / (self.c * math.sqrt(self._t)))
         self._weights[slots] += row[:, None] * step
+        np.clip(self._weights, -_FARTHEST, _FARTHEST, out=self._weights)
         if self.radius is not None:
             norm = float(np.linalg.norm(self._weights))
             if norm > self.radius:
@@ -132,7 +135,8 @@ class RiverModel(Learner):
         yield {"model": linear_model.LogisticRegression()}
 
     def scores(self, x: Features, task: Task) -> Array:
-        return task.scores(self._model, x)
+        # A model that has left the data must not take the others along.
+        return np.nan_to_num(task.scores(self._model, x), posinf=_LARGE, neginf=-_LARGE).clip(-_LARGE, _LARGE)
 
     def learn(self, x: Features, y: typing.Any, error: Array, w: float) -> None:
         weight = {} if w == 1.0 else {"w": w}

@@ -131,6 +131,8 @@ class PUFEClassifier(FeatureEvolving, base.MiniBatchClassifier):
         task: Task | None = None,
         absent: str = "missing",
     ) -> None:
+        if not (model is None or isinstance(model, Experts | base.Classifier)):
+            raise ValueError(f"model is {model!r}, which is no classifier: for numbers there is PUFERegressor")
         super().__init__(model, recovery, aggregator, task if task is not None else Classification(), absent)
 
     @classmethod
@@ -262,6 +264,8 @@ class PUFERegressor(FeatureEvolving, base.MiniBatchRegressor):
         task: Task | None = None,
         absent: str = "missing",
     ) -> None:
+        if not (model is None or isinstance(model, Experts | base.Regressor)):
+            raise ValueError(f"model is {model!r}, which is no regressor: for classes there is PUFEClassifier")
         super().__init__(model, recovery, aggregator, task if task is not None else Regression(), absent)
 
     @classmethod

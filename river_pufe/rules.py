@@ -84,6 +84,8 @@ class Newton(Rule):
             raise ValueError(f"forgetting is a factor in (0, 1], not {forgetting!r}")
         if not prior > 0:
             raise ValueError(f"prior is a precision above 0, not {prior!r}")
+        if not max_size >= 0:
+            raise ValueError(f"max_size is a number of inputs, 0 or more, not {max_size!r}")
         self.forgetting = forgetting
         self.prior = prior
         self.max_size = max_size

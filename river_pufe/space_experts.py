@@ -126,9 +126,9 @@ class SpaceExperts(Experts):
         """The features of each space that can be known now."""
         known = reading.values()
         rows = {
-            number: {key: known[key] for key in keys}
+            number: {key: known[key] for key in keys if key in known}
             for number, keys in self._keys.items()
-            if all(key in known for key in keys)
+            if number == self._current or all(key in known for key in keys)
         }
         if self.present:
             rows[_PRESENT] = reading.present()

@@ -31,7 +31,9 @@ _SPELL_PRIOR = 10.0
 _HUGE = 1e150
 #: Number of keys seen once or twice and never again at which the user is told, once.
 _FLEETING = 100
-_N_EVENTS = 1000
+_N_EVENTS = 500
+#: Types of values that need no second look.
+_PLAIN = frozenset({float, int, bool, np.float64})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -200,8 +202,8 @@ class FeatureSpaces(base.Base):
     max_spaces
         How many retired spaces are remembered; the one that was seen least is forgotten first.
     absent
-        ``"missing"``: an absent key has a value that was not reported (NaN in a row). ``"zero"``: it is 0. Only in an
-        overlap a key that has vanished is taken for missing, so that its value can be recovered.
+        ``"missing"``: an absent key has a value that was not reported (NaN in a row). ``"zero"``: it is 0, as long as the
+        key is alive; what has vanished is missing, so that it can be recovered.
 
     Attributes
     ----------
@@ -290,9 +292,14 @@ class FeatureSpaces(base.Base):
             return None
         try:
             values = self._values_of(x)
-            sum(values)  # refuses strings and lists, which an array would take
+        except KeyError:
+            return None
+        # An array would take strings, too.
+        if not _PLAIN.issuperset(map(type, values)):
+            return None
+        try:
             row = np.fromiter(values, np.float64, len(values))
-        except (KeyError, TypeError, ValueError, ArithmeticError):
+        except OverflowError:
             return None
         if not blas.dnrm2(row) < _HUGE:
             return None
@@ -313,9 +320,8 @@ class FeatureSpaces(base.Base):
 
     def _fill(self, row: Row) -> Row:
         if self.absent == "zero":
-            # In an overlap the map must not learn that what has vanished would read zero.
-            gone = self._presence.gone if self.n_previous else False
-            row[np.isnan(row) & ~np.asarray(gone)] = 0.0
+            # What has vanished would not read zero, and nothing must learn that it does.
+            row[np.isnan(row) & ~self._presence.gone] = 0.0
         return row
 
     # Observing moves the state.

@@ -18,8 +18,8 @@ from scipy import special
 from .sketch import Array
 
 Label = typing.Hashable
-#: Scores beyond ± this are as good as certain: exp stays finite, and so does the log of what comes out.
-_CERTAIN = 30.0
+#: Scores of River models are cut at ± this: what is more certain is lost in the rounding of the other probabilities.
+_CERTAIN = 20.0
 #: Targets beyond this are cut, so that their squares stay finite.
 _HUGE = 1e150
 
@@ -218,6 +218,8 @@ class Regression(Task):
     """
 
     def __init__(self, memory: float = 1000.0) -> None:
+        if not memory >= 1:
+            raise ValueError(f"memory is a number of samples, 1 or more, not {memory!r}")
         self.memory = memory
         self._n = 0
         self._mean = 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import itertools
 import math
@@ -56,7 +57,7 @@ def handmade(scores, regression=False, c=1.0):
         (setting, method, value): experiment.Played(np.array(runs), np.ones((len(runs), 5)))
         for (setting, method, value), runs in scores.items()
     }
-    data = compare.data.Table("made up", regression, 0 if regression else 2, "nowhere")
+    data = compare.data.Table("made up", regression, 0 if regression else 2, False, "nowhere")
     methods = tuple(dict.fromkeys(key[1] for key in scores))
     settings = tuple(dict.fromkeys(key[0] for key in scores))
     return compare.Comparison(data, 20, 0, settings, methods, c, played)
@@ -159,6 +160,14 @@ def test_scores_are_those_of_predict_one(data):
                 expected = (guess - y) ** 2 if data.regression else float(guess == y)
                 assert judge(model, x, y)[0] == pytest.approx(expected)
             model.learn_one(x, y)
+
+
+def test_features_are_standardized_where_they_are_not_scaled(fesl):
+    raw = dataclasses.replace(fesl, scaled=False)
+    assert raw.stream(1, 8, True).seed == fesl.stream(1, 8, True).seed
+    for name, method in compare.METHODS.items():
+        assert ("StandardScaler" in repr(method.make(raw, 1.0, 30, 1))) == (name != "PUFE")
+        assert "StandardScaler" not in repr(method.make(fesl, 1.0, 30, 1))
 
 
 def test_the_grid_takes_the_best_and_holds_what_is_not_tuned(fesl):

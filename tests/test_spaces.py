@@ -464,9 +464,6 @@ def test_more_than_half_of_the_keys_gone_are_retired():
     assert spaces_more.spaces[-1].opened_at == 0
 
 
-@pytest.mark.xfail(
-    strict=True, reason="keys that are missing at times vanish one by one, so most of the space is dropped"
-)
 @pytest.mark.parametrize("d", [5, 30])
 def test_a_stream_that_falls_silent_keeps_what_it_knows_also_where_keys_were_missing(d):
     for seed in SEEDS:
@@ -521,9 +518,6 @@ def test_events_are_bounded_and_short():
     assert all(len(str(event)) < 200 for event in spaces.events)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="new keys that vanished in the overlap are told among those of the previous space"
-)
 def test_what_vanished_was_among_the_keys():
     spaces = watch(stream(dict.fromkeys("ab", (0, 900)) | {"b": (0, 220), "c": (200, 900), "d": (200, 210)}, 600))
     for space in spaces.spaces:
@@ -541,7 +535,8 @@ def test_what_vanished_was_among_the_keys():
         1,
         np.int64(1),
         np.float64(1),
-        pytest.param(np.float32(1), marks=pytest.mark.xfail(strict=True, reason="a comparison overflows")),
+        np.float32(1),
+        pytest.param(np.uint8(200), marks=pytest.mark.xfail(strict=True, reason="a sum of small integers overflows")),
         fractions.Fraction(1),
         decimal.Decimal(1),
         np.array(1.0),
@@ -550,7 +545,7 @@ def test_what_vanished_was_among_the_keys():
 def test_any_real_number_is_a_value(value):
     spaces = watch([{"a": value, "b": value}] * 3)
     for x in ({"a": value, "b": value}, {"b": value}, {"c": value, "b": value}):
-        assert spaces.read(x)[1] == 1.0
+        assert spaces.read(x)[1] == value
 
 
 @pytest.mark.parametrize(
@@ -565,7 +560,7 @@ def test_any_real_number_is_a_value(value):
         -math.inf,
         decimal.Decimal("inf"),
         np.array([1.0]),
-        pytest.param(np.ones(2), marks=pytest.mark.xfail(strict=True, reason="the message does not name the key")),
+        np.ones(2),
     ],
 )
 @pytest.mark.parametrize("key", ["a", "unknown"])
@@ -586,19 +581,16 @@ def test_large_values_are_cut_so_that_squares_stay_finite():
         assert np.isfinite(row[~np.isnan(row)] ** 2).all()
 
 
-@pytest.mark.xfail(strict=True, raises=OverflowError, reason="beyond the range of floats there is no sign to copy")
 @pytest.mark.parametrize("value", [10**400, fractions.Fraction(-(10**400))], ids=["int", "fraction"])
 def test_numbers_beyond_the_range_of_floats_are_cut(value):
     assert abs(watch([{"a": 1.0}]).read({"a": value})[0]) <= 1e150
 
 
-@pytest.mark.xfail(strict=True, reason="large values that cancel in a sum get by uncut")
 def test_large_values_of_opposite_signs_are_cut():
     spaces = watch([sample("ab")] * 5)
     assert np.abs(spaces.read({"a": 1e200, "b": -1e200})).max() <= 1e150
 
 
-@pytest.mark.xfail(strict=True, reason="a mapping that makes up missing values is taken for one that has all keys")
 @pytest.mark.parametrize("make", [collections.Counter, lambda x: collections.defaultdict(float, x)])
 def test_mappings_that_answer_for_any_key(make):
     # Who counts words has a Counter.
@@ -665,7 +657,6 @@ def test_spaces_that_take_turns_do_not_push_each_other_out():
     assert None not in evolution.origins
 
 
-@pytest.mark.xfail(strict=True, reason="a space is remembered once more each time it retires")
 def test_a_space_that_retires_again_is_remembered_once():
     spaces = watch([sample("xy")] * 90, max_spaces=3)
     for _ in range(5):
@@ -673,10 +664,10 @@ def test_a_space_that_retires_again_is_remembered_once():
             for _ in range(100):
                 spaces.observe(sample(keys))
     retired = [space.keys for space in spaces.spaces if space.state == "retired"]
-    assert sorted(retired) == [("a", "b"), ("x", "y")]
+    assert len(set(retired)) == len(retired)
+    assert ("x", "y") in retired
 
 
-@pytest.mark.xfail(strict=True, reason="a short second life is what counts, and costs the memory of the first")
 def test_a_short_return_does_not_cost_the_memory_of_a_long_life():
     spaces = FeatureSpaces(max_spaces=1)
     for keys, n in (("ab", 500), ("cd", 300), ("ab", 40), ("ef", 200)):
@@ -732,8 +723,11 @@ def test_books_are_kept_whatever_comes(params, phases):
             assert len({space.number for space in told}) == len(told)
             assert not set(spaces.vanished) & x.keys()
             assert len(set(spaces.vanished)) == len(spaces.vanished)
+            # In an overlap what has vanished is not taken for zero.
+            unknown = set(spaces.vanished) if params["absent"] == "zero" and spaces.n_previous else set()
             filler = 0.0 if params["absent"] == "zero" else math.nan
-            np.testing.assert_array_equal(spaces.read(x), [x.get(k, filler) for k in spaces.keys])
+            expected = [x.get(k, math.nan if k in unknown else filler) for k in spaces.keys]
+            np.testing.assert_array_equal(spaces.read(x), expected)
             for array in (v for v in vars(spaces._presence).values() if isinstance(v, np.ndarray)):
                 assert array.shape == (len(spaces.keys),)
 

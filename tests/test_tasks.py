@@ -24,7 +24,8 @@ CLASSIFICATIONS = [Classification(), MarginClassification()]
 REGRESSIONS = [Regression(), PlainRegression()]
 any_classification = pytest.mark.parametrize("prototype", CLASSIFICATIONS, ids=lambda task: type(task).__name__)
 any_regression = pytest.mark.parametrize("prototype", REGRESSIONS, ids=lambda task: type(task).__name__)
-targets = st.floats(-1e6, 1e6)
+# Those that differ do so by a millionth at least.
+targets = st.floats(-1e6, 1e6).map(lambda y: round(y, 6))
 
 
 def knowing(prototype, labels):
@@ -205,9 +206,10 @@ def test_a_bool_has_a_counterpart(prototype, first):
 @pytest.mark.parametrize("labels", [[True, "unknown"], [True, False, "unknown"], [False, 7, 8, True]])
 def test_a_bool_that_never_came_is_no_class(prototype, labels):
     task = knowing(prototype, labels)
-    answer = task.answer(task.predictions(np.full((1, task.n_columns), 3.0))[0])
-    assert set(answer) == set(labels)
-    assert sum(answer.values()) == pytest.approx(1)
+    for score in (3.0, -1e3):
+        answer = task.answer(task.predictions(np.full((1, task.n_columns), score))[0])
+        assert set(answer) == set(labels)
+        assert sum(answer.values()) == pytest.approx(1)
 
 
 def test_what_a_river_model_answers_is_what_its_scores_stand_for():
@@ -401,10 +403,12 @@ def test_plain_losses_are_squared_errors_in_units_of_the_range(ys, scores):
 
 @settings(deadline=None, max_examples=60)
 @given(st.lists(targets, max_size=30), targets, arrays(float, (4, 1), elements=st.floats(-1e12, 1e12)))
-def test_an_error_is_the_distance_of_at_most_four_deviations(ys, y, scores):
+def test_errors_and_losses_are_told_in_deviations_and_cut(ys, y, scores):
+    """A loss of 1 is an error of two deviations; the learners see one of up to four."""
     task = knowing(Regression(), ys)
-    errors = task.errors(scores, task.target(y))
-    np.testing.assert_allclose(errors, np.clip(task.target(y) - scores, -4, 4))
+    target = task.target(y)
+    np.testing.assert_allclose(task.errors(scores, target), np.clip(target - scores, -4, 4))
+    np.testing.assert_allclose(task.losses(scores, target), np.clip((target - scores)[:, 0] / 2, -1, 1) ** 2)
 
 
 @pytest.mark.parametrize("when", [20, 100, 1000])

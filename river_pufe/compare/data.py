@@ -36,15 +36,17 @@ class Data(abc.ABC):
         Whether the target is a number.
     n_classes
         Number of classes, 0 for numbers.
+    scaled
+        Whether the features are taken as scaled already. Otherwise they are standardized on the fly, and so is a target
+        that is a number, for all methods that do not do that themselves.
 
     """
 
     name: str
     regression: bool
     n_classes: int
+    scaled: bool
 
-    #: Whether the features come in units in which gradient descent works.
-    scaled: typing.ClassVar[bool]
     #: How many runs there are, if they are numbered.
     most_runs: typing.ClassVar[int | None] = None
 
@@ -62,7 +64,6 @@ class FESLData(Data):
 
     path: str
 
-    scaled = True
     most_runs = 10
 
     def stream(self, run: int, overlap: int, unpredictable: bool, seed: int = 0) -> CycleStream:
@@ -75,8 +76,6 @@ class Table(Data):
 
     source: str
     target: str | None = None
-
-    scaled = False
 
     def stream(self, run: int, overlap: int, unpredictable: bool, seed: int = 0) -> CycleStream:
         draw = self._draw(run, seed)
@@ -107,7 +106,7 @@ def load(source: str | os.PathLike[str], target: str | None = None, regression: 
     --------
     >>> from river_pufe import compare
     >>> compare.load("Phishing")
-    Table(name='Phishing', regression=False, n_classes=2, source='Phishing', target=None)
+    Table(name='Phishing', regression=False, n_classes=2, scaled=False, source='Phishing', target=None)
     >>> compare.load("Fishing")
     Traceback (most recent call last):
         ...
@@ -125,7 +124,7 @@ def load(source: str | os.PathLike[str], target: str | None = None, regression: 
     if not path.is_file():
         raise ValueError(f"there is no file {source!r}, and no such data set: choose one of {', '.join(BUNDLED)}")
     if target is None and _is_fesl(path):
-        return FESLData(path.stem, False, 2, source)
+        return FESLData(path.stem, False, 2, True, source)
     if target is None:
         raise ValueError(f"the target must be named: which of the columns of {source} is it?")
     targets = [y for _, y in _rows(source, target, None)]
@@ -136,7 +135,7 @@ def load(source: str | os.PathLike[str], target: str | None = None, regression: 
         raise ValueError(f"the target {target!r} is {targets[0]!r} in all rows of {source}: there is nothing to learn")
     if regression and not all(isinstance(y, float) for y in targets):
         raise ValueError(f"the target {target!r} is not a number in all rows of {source}")
-    return Table(path.stem, regression, n_classes, source, target)
+    return Table(path.stem, regression, n_classes, False, source, target)
 
 
 def _is_fesl(path: pathlib.Path) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import dataclasses
 import os
 import pathlib
 import re
@@ -85,6 +86,8 @@ def page(
     played = {n: [play(data, n, tuple(METHODS) if n == _SHOWN else usual) for data in fesl] for n in OVERLAPS}
     tables = {n: [comparison.only(usual) for comparison in comparisons] for n, comparisons in played.items()}
     shown = tables[_SHOWN]
+    raw = [dataclasses.replace(data, scaled=False) for data in fesl]
+    standardized = [play(data, _SHOWN) for data in raw]
     bundled = [play(load(name), _SHOWN) for name in BUNDLED]
     regrets = {
         f"{data.name}-{setting}": [regret(data.stream(i, _SHOWN, SETTINGS[setting])) for i in range(1, runs + 1)]
@@ -93,6 +96,7 @@ def page(
     }
     blocks = {
         "printed": markdown(shown, PRINTED),
+        "standardized": markdown(standardized, PRINTED),
         "untuned": markdown([comparison.fixed(1.0) for comparison in shown]),
         **{f"overlap-{n}": markdown(tables[n]) for n in OVERLAPS if n != _SHOWN},
         "tests": _tests([comparison for n in OVERLAPS for comparison in tables[n]]),
@@ -106,6 +110,7 @@ def page(
         trend(bundled, out / "trend-bundled.png"),
         regret_figure({name: results[0] for name, results in regrets.items()}, out / "regret.png"),
         write(out / "fesl.csv", csv([comparison for n in OVERLAPS for comparison in played[n]])),
+        write(out / "standardized.csv", csv(standardized)),
         write(out / "bundled.csv", csv(bundled)),
         fill(out.with_suffix(".md"), blocks),
     ]
