@@ -117,9 +117,8 @@ def load(source: str | os.PathLike[str], target: str | None = None, regression: 
     source = os.fspath(source)
     if source in BUNDLED:
         dataset = getattr(river_datasets, source)()
-        return Table(
-            source, dataset.task == base.REG, dataset.n_classes or 2 * (dataset.task == base.BINARY_CLF), source
-        )
+        n_classes = 2 if dataset.task == base.BINARY_CLF else dataset.n_classes or 0
+        return Table(source, dataset.task == base.REG, n_classes, False, source)
     path = pathlib.Path(source)
     if not path.is_file():
         raise ValueError(f"there is no file {source!r}, and no such data set: choose one of {', '.join(BUNDLED)}")
