@@ -147,7 +147,7 @@ class AdaNormalHedge(Aggregator):
     def update(self, losses: Array, loss: float, awake: Array) -> None:
         forgetting, regrets, magnitudes = self.forgetting, self._regrets, self._magnitudes
         for i, (own, confidence) in enumerate(zip(losses.tolist(), awake.tolist())):
-            regret = (loss - own) * confidence
+            regret = (loss - own) * confidence if confidence else 0.0
             regrets[i] = forgetting * regrets[i] + regret
             magnitudes[i] = forgetting * magnitudes[i] + abs(regret)
         self._weigh()
@@ -221,7 +221,7 @@ class Hedge(Aggregator):
     def update(self, losses: Array, loss: float, awake: Array) -> None:
         self.rounds += 1
         rate = math.sqrt(8 * math.log(max(self.n, 2)) / (self.horizon or self.rounds))
-        self._logs = self._logs - awake * (rate * losses)
+        self._logs = self._logs - rate * awake * np.where(awake > 0, losses, 0.0)
         self._logs -= self._logs.max()
 
     def reset(self, born: Mask, prior: Array) -> None:
@@ -293,7 +293,7 @@ class FixedShare(Aggregator):
         share = 1.0 / (T - 1)
         entropy = -share * math.log(share) - (1 - share) * math.log(1 - share)
         rate = math.sqrt(8 / T * (2 * math.log(max(self.n, 2)) + (T - 1) * entropy))
-        shrunk = self._shares * np.exp(-rate * awake * losses)
+        shrunk = self._shares * np.exp(-rate * awake * np.where(awake > 0, losses, 0.0))
         total = shrunk.sum()
         mixed = share * total / max(self.n, 1) + (1 - share) * shrunk
         self._shares = mixed / total if total > 0 else np.full(self.n, 1.0 / max(self.n, 1))

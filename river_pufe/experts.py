@@ -135,7 +135,8 @@ class LinearExperts(Experts):
         self._n_columns = n_columns
         self._cube = np.concatenate([known, np.repeat(mean, more, axis=-1)], axis=-1)
         for identifier, slab in self._retired.items():
-            self._retired[identifier] = np.pad(slab, [(0, 0), (0, 0), (0, more)])
+            average = slab.sum(-1, keepdims=True) / (known.shape[-1] + 1)
+            self._retired[identifier] = np.concatenate([slab, np.repeat(average, more, axis=-1)], axis=-1)
 
     def predict(self, reading: Reading, task: Task) -> tuple[Array, Array]:
         views = reading.views

@@ -15,6 +15,8 @@ _WINSOR = 10.0
 _SETTLED = 10
 #: A slot that deviates less than this is constant.
 _CONSTANT = 1e-150
+#: So does one that deviates by this share of its mean: it is rounding.
+_ROUNDING = 1e-13
 #: Units are taken anew when a quarter more rows were seen since, and after this many rows at the latest.
 _GROWTH, _LATEST = 1.25, 64
 
@@ -92,7 +94,7 @@ class RowScaler(base.Base):
         self._learn(self._latest[: self._n_latest] - mean)
         self._n_latest = 0
         self.deviation = np.sqrt(self._variance)
-        varies = self.deviation >= _CONSTANT
+        varies = self.deviation > np.maximum(_CONSTANT, _ROUNDING * np.abs(self.mean))
         self._inverse = np.divide(1.0, self.deviation, out=np.zeros_like(deviation), where=varies)
         # A slot without a unit, before or after, was or is 0: nothing was learned of it that had to be told anew.
         known = varies & (inverse > 0)
@@ -107,18 +109,19 @@ class RowScaler(base.Base):
         # A spike is cut. What most of the rows say is no spike.
         limit = _WINSOR * self.deviation
         far = np.abs(shifts) > limit
-        free = (self._n <= _SETTLED) | (limit < _CONSTANT) | (2 * far.sum(0) > n)
+        free = (self._n <= _SETTLED) | (limit < _CONSTANT) | ((2 * far.sum(0) > n) & (n > _SETTLED))
         shifts = np.where(far & ~free, np.copysign(limit, shifts), shifts)
         self._n += n
         total = np.minimum(self._n, np.maximum(self.memory, n))
         share = np.divide(n, total, out=np.zeros_like(total), where=n > 0)
         average = np.divide(shifts.sum(0), n, out=np.zeros_like(total), where=n > 0)
-        square = np.divide((shifts * shifts).sum(0), n, out=np.zeros_like(total), where=n > 0)
-        # Mixtures of two parts: second moments mix, and the squared mean is taken out.
-        self._variance = (1.0 - share) * self._variance + share * square
+        apart = np.where(seen, shifts - average, 0.0)
+        within = np.divide((apart * apart).sum(0), n, out=np.zeros_like(total), where=n > 0)
+        # Two parts: what each varies around its own mean, and how far the means are apart (or the origin, uncentered).
+        between = (1.0 - share if self.centered else 1.0) * average * average
+        self._variance = (1.0 - share) * self._variance + share * (within + between)
         if self.centered:
             self.mean = self.mean + share * average
-            self._variance = np.maximum(self._variance - (share * average) ** 2, 0.0)
 
     def extend(self, n: int) -> None:
         """Append n slots of which nothing is known."""

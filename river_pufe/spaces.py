@@ -202,8 +202,8 @@ class FeatureSpaces(base.Base):
     max_spaces
         How many retired spaces are remembered; the one that was seen least is forgotten first.
     absent
-        ``"missing"``: an absent key has a value that was not reported (NaN in a row). ``"zero"``: it is 0, as long as the
-        key is alive; what has vanished is missing, so that it can be recovered.
+        ``"missing"``: an absent key has a value that was not reported (NaN in a row). ``"zero"``: it is 0, as long as
+        the key is alive; what has vanished is missing, so that it can be recovered.
 
     Attributes
     ----------
