@@ -267,6 +267,7 @@ def test_names_tell_rules_apart():
         (Newton, {"forgetting": math.nan}),
         (Newton, {"prior": 0.0}),
         (Newton, {"prior": math.nan}),
+        (Newton, {"max_size": -1}),
         (Gradient, {"rate": 0.0}),
         (Gradient, {"rate": math.nan}),
     ],
