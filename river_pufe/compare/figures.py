@@ -137,17 +137,23 @@ def regret_figure(regrets: Mapping[str, Regret], path: str | os.PathLike[str]) -
     """
     columns = min(2, len(regrets))
     n_rows = -(-len(regrets) // columns)
-    figure = _figure(4.6 * columns, 2.8 * n_rows)
-    for axes, (title, result) in zip(figure.subplots(n_rows, columns, squeeze=False).flat, regrets.items()):
+    figure = _figure(4.6 * columns, 2.3 * n_rows + 0.4)
+    grid = figure.subplots(n_rows, columns, squeeze=False)
+    lines: list[typing.Any] = []
+    for axes, (title, result) in zip(grid.flat, regrets.items()):
         rounds = np.arange(1, len(result.regrets) + 1)
-        regrets_to_best, bounds = result.against_best()
-        axes.plot(rounds, bounds, color="#D55E00", linestyle="--", label="bound of Theorem 2")
-        axes.plot(rounds, regrets_to_best, color="#000000", label="regret")
+        to_best, bound = result.against_best()
+        lines = [
+            *axes.plot(rounds, bound, color="#D55E00", linestyle="--"),
+            *axes.plot(rounds, to_best, color="#000000"),
+        ]
         axes.axhline(0, color="#999999", linewidth=0.8)
         axes.set_title(title, fontsize=10)
-        axes.set_xlabel("rounds with the current space only", fontsize=9)
-        axes.set_ylabel("cumulative loss above the best", fontsize=9)
-        axes.legend(frameon=False, fontsize=9)
+    for axes in grid.flat[len(regrets) :]:
+        axes.set_axis_off()
+    figure.supxlabel("rounds with the current space only", fontsize=9)
+    figure.supylabel("cumulative loss above that of the best base model", fontsize=9)
+    figure.legend(lines, ["bound of Theorem 2", "regret"], loc="outside upper center", ncols=2, frameon=False)
     return _save(figure, path)
 
 

@@ -30,9 +30,9 @@ class Regret:
     bounds: Floats
 
     def against_best(self) -> tuple[Floats, Floats]:
-        """Regret against the base model that is best so far, and its bound, both of shape (rounds,)."""
-        best = self.regrets.argmax(1)[:, None]
-        return np.take_along_axis(self.regrets, best, 1)[:, 0], np.take_along_axis(self.bounds, best, 1)[:, 0]
+        """Regret against the base model that is best in the end, and its bound, both of shape (rounds,)."""
+        best = int(self.regrets[-1].argmax())
+        return self.regrets[:, best], self.bounds[:, best]
 
     @property
     def holds(self) -> bool:
