@@ -280,6 +280,26 @@ def test_a_space_that_comes_back_wakes_with_what_it_knew(regression, request):
     assert np.mean(with_memory) < 0.8 * np.mean(first_time)
 
 
+@TASKS
+@pytest.mark.xfail(
+    strict=True, reason="what a short second life learned takes the place of what the long first one knew"
+)
+def test_a_space_that_comes_back_again_still_knows(regression):
+    again, once_more = [], []
+    for seed in SEEDS:
+        rng = np.random.default_rng(seed)
+        weights, stream = {space: rng.normal(size=5) / math.sqrt(5) for space in "ab"}, []
+        for space, n in (("a", 400), ("b", 150), ("a", 30), ("b", 150), ("a", 40)):
+            for row in rng.normal(size=(n, 5)):
+                target = float(weights[space] @ row) + 0.05 * rng.normal()
+                x = {f"{space}{i}": value for i, value in enumerate(row.tolist())}
+                stream.append((x, target if regression else target > 0))
+        result = losses(pufe(regression), stream)
+        again.append(result[550:580].mean())
+        once_more.append(result[730:760].mean())
+    assert np.mean(once_more) <= 1.2 * np.mean(again)
+
+
 def arrays(model):
     """Number of arrays in a model."""
 
@@ -334,6 +354,25 @@ def test_labels_may_come_later_than_the_overlap_lasts(delay, regression):
             metric = metrics.MAE() if regression else metrics.Accuracy()
             scores.append(evaluate.progressive_val_score(stream, model, metric, delay=delay).get())
         assert scores[0] < scores[1] if regression else scores[0] > scores[1]
+
+
+@TASKS
+def test_features_may_be_observed_before_the_label_comes(regression):
+    # The label comes thirty rounds late, later than the overlap lasts; the features can be looked at in time.
+    delay, after = 30, {True: [], False: []}
+    for seed in SEEDS:
+        stream = list(factors(seed, regression, datasets.Cycle(overlap=20), n=500, noise=0.1))
+        for observed, result in after.items():
+            model = pufe(regression)
+            for t, (x, y) in enumerate(stream):
+                if 250 <= t < 330:
+                    result.append(loss(model, x, y))
+                if observed:
+                    model.observe_one(x)
+                if t >= delay:
+                    model.learn_one(*stream[t - delay])
+            assert [space.state for space in model.spaces] == ["retired", "current"]
+    assert np.mean(after[True]) < 0.8 * np.mean(after[False])
 
 
 @TASKS
