@@ -548,7 +548,6 @@ def test_flipping_between_two_sets_of_keys(every, regression):
 
 
 @TASKS
-@pytest.mark.xfail(strict=True, reason="the current space goes on asking for keys that are forgotten")
 def test_the_current_expert_is_awake(regression):
     learner = linear_model.LinearRegression() if regression else linear_model.LogisticRegression()
     model = pufe(regression, learner, max_spaces=0)
