@@ -1,0 +1,175 @@
+"""Which pictures do the README and the documentation show?
+
+    python docs/figures/draw.py
+
+draws them anew, beside this file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import numpy as np
+from matplotlib import pyplot
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
+from river import linear_model, metrics, preprocessing, utils
+from river.datasets import Phishing
+
+from river_pufe import PUFEClassifier, datasets, plot
+
+BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"
+WINDOW = 100
+
+
+def replaced(directory: pathlib.Path, n_streams: int = 10) -> None:
+    """The problem and the gain: all features are replaced three times, in a raster; and accuracies, over streams."""
+    cycle = datasets.Cycle(n_spaces=4)
+    streams = [datasets.MappedSpaces(Phishing(), cycle, seed=seed) for seed in range(n_streams)]
+    models = {
+        "PUFE": (PUFEClassifier, BLUE, "-"),
+        "River's linear model": (
+            lambda: preprocessing.StandardScaler() | linear_model.LogisticRegression(),
+            ORANGE,
+            "--",
+        ),
+    }
+    figure, (top, bottom) = pyplot.subplots(
+        2, 1, figsize=(7, 5.4), height_ratios=(1, 1.15), sharex=True, layout="constrained"
+    )
+    plot.presence(streams[0], ax=top)
+    top.set(xlabel="", yticks=[], ylabel="keys", title="All features are replaced, three times")
+    top.get_legend().remove()
+    for name, (make, colour, style) in models.items():
+        curves = np.array([_accuracies(make(), stream) for stream in streams])
+        rounds, mean, spread = np.arange(curves.shape[1]), curves.mean(0), curves.std(0)
+        shown = slice(WINDOW // 2, None)
+        bottom.plot(rounds[shown], mean[shown], style, color=colour, label=name, linewidth=1.8)
+        low, high = (mean - spread)[shown], (mean + spread)[shown]
+        bottom.fill_between(rounds[shown], low, high, color=colour, alpha=0.15, linewidth=0)
+    for i, change in enumerate(streams[0].changes):
+        bottom.axvline(change, color="0.4", linewidth=0.8, linestyle=":", label=None if i else "old features are gone")
+    bottom.set(xlabel="sample", ylabel=f"accuracy, latest {WINDOW}")
+    bottom.legend(frameon=False, loc="lower left")
+    figure.savefig(directory / "replaced.png", dpi=150)
+    pyplot.close(figure)
+
+
+def _accuracies(model: object, stream: datasets.MappedSpaces) -> list[float]:
+    metric = utils.Rolling(metrics.Accuracy, window_size=WINDOW)
+    accuracies = []
+    for x, y in stream:
+        metric.update(y, model.predict_one(x))
+        model.learn_one(x, y)
+        accuracies.append(metric.get())
+    return accuracies
+
+
+def cycle(directory: pathlib.Path) -> None:
+    """The paper's matrices on a stream: what is known of both spaces before, during and after the overlap."""
+    schedule = datasets.Cycle(period=60, overlap=20)
+    stream = datasets.HiddenFactors(schedule, width=8, n_samples=120, seed=0)
+    figure = pyplot.figure(figsize=(7, 3.2), layout="constrained")
+    ax = plot.presence(stream, ax=figure.add_subplot())
+    ax.get_legend().remove()
+    ax.set(yticks=[4, 12], yticklabels=["previous\nfeatures", "current\nfeatures"], xlabel="round")
+    for letter, x, y in (("A", 20, 4), ("M", 50, 4), ("N", 50, 12), ("B", 90, 12)):
+        box = {"boxstyle": "circle,pad=0.25", "facecolor": "white", "edgecolor": "black"}
+        ax.text(x, y, letter, fontsize=16, fontweight="bold", ha="center", va="center", bbox=box, zorder=5)
+    top = ax.secondary_xaxis("top")
+    top.set_xticks([20, 50, 90], ["$T_1 - b$ rounds", "overlap\n$b$ rounds", "$T_2$ rounds"])
+    top.tick_params(length=0)
+    _save(figure, directory / "cycle.svg")
+
+
+def flow(directory: pathlib.Path) -> None:
+    """What happens to one sample, from the dict to the answer and back."""
+    figure = pyplot.figure(figsize=(5.6, 5.4))
+    ax = figure.add_axes((0, 0, 1, 1), xlim=(0, 70), ylim=(6.5, 74))
+    ax.axis("off")
+    boxes = (
+        (60, BLUE, "spaces", "Which keys form a feature space?\nWhich have vanished?"),
+        (44, BLUE, "recovery", "Scale what is there, complete what is absent,\nrecover what is gone."),
+        (28, GREEN, "experts", "Predict, each from its own view of the sample:\npresent, recovered, fresh."),
+        (12, ORANGE, "aggregator", "Weigh the experts by their losses.\nSome of them may sleep."),
+    )
+    for y, colour, name, text in boxes:
+        style = {"boxstyle": "round,pad=0,rounding_size=1.2", "linewidth": 1.5, "edgecolor": colour}
+        ax.add_patch(FancyBboxPatch((8, y), 46, 9, facecolor=matplotlib.colors.to_rgba(colour, 0.08), **style))
+        ax.text(31, y + 7, name, ha="center", va="center", fontsize=12, fontweight="bold", color=colour)
+        ax.text(31, y + 3, text, ha="center", va="center", fontsize=10)
+    for y, text in (
+        (69, "sample: a dict"),
+        (53, "row, with gaps"),
+        (37, "three complete rows"),
+        (21, "predictions"),
+        (5, "answer"),
+    ):
+        start, end = (31, y + 3), (31, y) if y > 5 else (31, y + 2.5)
+        start = (31, min(y + 7, 73)) if y in (53, 37, 21) else (31, 73) if y == 69 else (31, 12)
+        ax.add_patch(_arrow(start, end))
+        ax.text(32.2, (start[1] + end[1]) / 2, text, ha="left", va="center", fontsize=10)
+    # The label goes to those that learn from it, and to nobody else.
+    ax.text(64, 24.5, "label y", ha="center", va="center", fontsize=10)
+    ax.add_patch(_arrow((64, 26), (54, 32), "arc3,rad=0.25"))
+    ax.add_patch(_arrow((64, 23), (54, 16.5), "arc3,rad=-0.25"))
+    ax.text(62.5, 31.5, "learn", ha="left", va="center", fontsize=9, color="0.35")
+    ax.text(62.5, 17.5, "losses", ha="left", va="center", fontsize=9, color="0.35")
+    for low, high, text in ((44, 69, "never sees\na label"), (12, 21, "never sees\na feature")):
+        ax.plot([6.5, 5.5, 5.5, 6.5], [low, low, high, high], color="0.5", linewidth=1)
+        ax.text(5, (low + high) / 2, text, rotation=90, ha="right", va="center", fontsize=9, color="0.35")
+    _save(figure, directory / "flow.svg")
+
+
+def recipe(directory: pathlib.Path) -> None:
+    """What the code on the page about pictures draws, beside which it is shown."""
+    page = pathlib.Path(__file__).parents[1] / "recipes" / "pictures.md"
+    names: dict[str, object] = {}
+    with contextlib.chdir(directory):
+        for example in doctest.DocTestParser().get_examples(page.read_text().replace("```\n", "\n")):
+            exec(example.source, names)
+
+
+def run(directory: pathlib.Path) -> None:
+    """What the command line draws."""
+    with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
+        for x, y in datasets.MappedSpaces(Phishing(), seed=42):
+            print(json.dumps(x | {"phishing": y}), file=file)
+        file.flush()
+        command = [sys.executable, "-m", "river_pufe", "run", file.name, "--target", "phishing"]
+        subprocess.run([*command, "--figure", str(directory / "run.png")], check=True, capture_output=True)
+
+
+def _arrow(start: tuple[float, float], end: tuple[float, float], bend: str = "arc3") -> FancyArrowPatch:
+    return FancyArrowPatch(
+        start, end, arrowstyle="-|>", mutation_scale=12, color="0.35", shrinkA=0, shrinkB=0, connectionstyle=bend
+    )
+
+
+def _save(figure: pyplot.Figure, path: pathlib.Path) -> None:
+    # Without a date and with fixed names inside, the same picture is the same file.
+    with matplotlib.rc_context({"svg.hashsalt": path.name}):
+        figure.savefig(path, metadata={"Date": None})
+    pyplot.close(figure)
+
+
+def main(directory: pathlib.Path, n_streams: int = 10) -> None:
+    replaced(directory, n_streams)
+    cycle(directory)
+    flow(directory)
+    recipe(directory)
+    run(directory)
+
+
+if __name__ == "__main__":
+    arguments = sys.argv[1:]
+    main(pathlib.Path(arguments[0]) if arguments else pathlib.Path(__file__).parent, *map(int, arguments[1:]))
