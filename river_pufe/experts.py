@@ -15,7 +15,7 @@ from river import base
 from scipy.linalg import blas
 
 from .linear_map import Affine
-from .recovery import COMPLETED, FRESH, Reading
+from .recovery import COMPLETED, FRESH, PRESENT, Reading
 from .rules import Gradient, Newton, Rule
 from .sketch import Array, Mask
 from .spaces import Evolution
@@ -81,8 +81,10 @@ class LinearExperts(Experts):
     - *recovered* reads completed rows. When a space opens it starts from the mixture of all experts, and when features
       are dropped its weights on them move to what is left, by the learned map: a linear model of recovered features is
       linear in the features they are recovered from;
-    - *fresh* starts anew with each space, and reads nothing else. Where a retired feature returns, it starts from the
-      weight that the feature had.
+    - *fresh* starts anew with each space, and reads nothing else.
+
+    Where a retired feature returns, *present* goes on with the weight that it had, and *fresh* starts from the one that
+    *recovered* had.
 
     All experts under one rule share its gains, so a round costs one product with a matrix of weights for all scores,
     and one step and one update of rank one for each rule. Memory is O(rules · d) numbers, and what the rules need.
@@ -183,7 +185,7 @@ class LinearExperts(Experts):
             for slot, origin in enumerate(evolution.origins):
                 if origin is not None:
                     space, position = origin
-                    opened[:, slot, FRESH] = self._retired[space][:, position]
+                    opened[:, slot, [PRESENT, FRESH]] = self._retired[space][:, position]
             cube = np.concatenate([cube, opened], axis=1)
             for rule in self._rules:
                 rule.extend(evolution.opened)
@@ -198,7 +200,7 @@ class LinearExperts(Experts):
     def _drop(self, cube: Array, keep: Mask, recover: Affine | None, retired: int | None) -> Array:
         dropped, cube = cube[:, ~keep], cube[:, keep]
         if retired is not None:
-            self._retired[retired] = dropped[:, :, COMPLETED].copy()
+            self._retired[retired] = dropped[:, :, [PRESENT, COMPLETED]]
         if recover is not None:
             for rule, weights in zip(cube, dropped):
                 moved, constant = recover.pull_back(weights[:, COMPLETED])

@@ -69,8 +69,7 @@ class _Retired:
     """Vanished keys of a retired space, and how they follow from the slots that are left."""
 
     keys: tuple[Key, ...]
-    mean: Array
-    deviation: Array
+    statistics: Array
     recover: Affine | None
 
 
@@ -265,7 +264,8 @@ class FeatureRecovery(base.Transformer):
         known: dict[Key, float] = {}
         for retired in self._retired.values():
             if retired.recover is not None:
-                recovered = retired.mean + retired.recover(row) * retired.deviation
+                _, mean, deviation, _ = retired.statistics
+                recovered = mean + retired.recover(row) * deviation
                 known.update(zip(retired.keys, recovered.tolist()))
         known.update(zip(self._spaces.keys, completed.tolist()))
         return known
@@ -283,6 +283,10 @@ class FeatureRecovery(base.Transformer):
         recover = None
         if evolution.opened:
             self._scaler.extend(evolution.opened)
+            for slot, origin in enumerate(evolution.origins, len(row) - evolution.opened):
+                if origin is not None:
+                    space, position = origin
+                    self._scaler.restore(slot, self._retired[space].statistics[:, position])
             if evolution.overlap:
                 self._previous = self._map.sketch
                 self._map = self.linear_map.clone()
@@ -307,8 +311,7 @@ class FeatureRecovery(base.Transformer):
         if evolution.retired is not None:
             self._retired[evolution.retired] = _Retired(
                 self._spaces.retired(evolution.retired).vanished,
-                self._scaler.mean[~keep],
-                self._scaler.deviation[~keep],
+                self._scaler.statistics(~keep),
                 recover,
             )
         for identifier in evolution.forgotten:

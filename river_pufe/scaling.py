@@ -130,6 +130,15 @@ class RowScaler(base.Base):
         self._latest = np.hstack([self._latest, np.full((_LATEST, n), math.nan)])
         self._age, self._next = 0, 1
 
+    def statistics(self, slots: Mask) -> Array:
+        """What is known of some slots, shape (4, slots), for `restore`."""
+        return np.stack([self._n, self.mean, self.deviation, self._variance])[:, slots]
+
+    def restore(self, slot: int, statistics: Array) -> None:
+        """Take up what was known of a slot, shape (4,)."""
+        self._n[slot], self.mean[slot], self.deviation[slot], self._variance[slot] = statistics
+        self._inverse[slot] = 1.0 / self.deviation[slot] if self.deviation[slot] > _CONSTANT else 0.0
+
     def keep(self, slots: Mask) -> None:
         """Drop all other slots."""
         for name in ("mean", "deviation", "_inverse", "_n", "_variance"):
