@@ -347,5 +347,5 @@ def test_arrays_follow_the_spaces_whatever_comes(params, phases, paper):
             assert recovery._retired.keys() == {s.number for s in recovery.spaces if s.state == "retired"}
             for retired in recovery._retired.values():
                 if retired.recover is not None:
-                    assert retired.recover.left.shape[0] == len(retired.keys) == len(retired.mean)
+                    assert retired.recover.left.shape[0] == len(retired.keys) == retired.statistics.shape[1]
                     assert retired.recover.right.shape[1] == d

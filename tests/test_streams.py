@@ -144,10 +144,7 @@ def test_never_far_behind_river(name, regression):
 
 @TASKS
 @pytest.mark.parametrize("name", RETURNING)
-def test_never_far_behind_river_where_keys_return(name, regression, request):
-    if regression:
-        reason = "what is present forgets the features that were dropped"
-        request.applymarker(pytest.mark.xfail(strict=True, reason=reason))
+def test_never_far_behind_river_where_keys_return(name, regression):
     assert against_river(RETURNING[name], regression) <= 1.05
 
 
@@ -265,10 +262,7 @@ def test_a_key_that_comes_back_counts_as_before(away, regression):
 
 
 @TASKS
-def test_a_space_that_comes_back_wakes_with_what_it_knew(regression, request):
-    if regression:
-        reason = "one view of three knows the old weights, and the features are in new units"
-        request.applymarker(pytest.mark.xfail(strict=True, reason=reason))
+def test_a_space_that_comes_back_wakes_with_what_it_knew(regression):
     with_memory, without, first_time = [], [], []
     for seed in range(5):
         cycle = datasets.Cycle(overlap=0, n_changes=2, period=250)
@@ -281,10 +275,10 @@ def test_a_space_that_comes_back_wakes_with_what_it_knew(regression, request):
 
 
 @TASKS
-@pytest.mark.xfail(
-    strict=True, reason="what a short second life learned takes the place of what the long first one knew"
-)
-def test_a_space_that_comes_back_again_still_knows(regression):
+def test_a_space_that_comes_back_again_still_knows(regression, request):
+    if not regression:
+        reason = "what a short second life learned takes the place of what the long first one knew"
+        request.applymarker(pytest.mark.xfail(strict=True, reason=reason))
     again, once_more = [], []
     for seed in SEEDS:
         rng = np.random.default_rng(seed)
