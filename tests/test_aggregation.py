@@ -61,7 +61,7 @@ def assert_weights(weights, awake):
 
 
 @everyone
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(games(losses=shares | st.sampled_from([0.0, 1.0, 1e9])), st.data())
 def test_weights_are_weights(prototype, game, data):
     """≥ 0, finite, 0 where asleep, with sum 1: also after losses of 1e9, and where nobody is awake."""
@@ -188,7 +188,7 @@ def weight(R, S):
     return (potential(R + 1, S + 1) - potential(R - 1, S + 1)) / 2
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=60)
 @given(games(), st.booleans(), st.sampled_from([1.0, 0.99, 0.5]), st.data())
 def test_ada_normal_hedge_is_the_papers(game, equal, forgetting, data):
     """Algorithm 4 and equation (alpha), expert by expert, with a prior and forgetting as factors."""
@@ -285,7 +285,7 @@ def test_with_forgetting_it_follows_the_best_of_late():
 # Hedge and fixed share.
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(games(asleep=False), st.none() | st.integers(1, 50))
 def test_hedge_is_that_of_fesl_c(game, horizon):
     """α ∝ α · exp(−η ℓ) with η = √(8 ln n / T), and t for T where no horizon is given."""
@@ -331,7 +331,7 @@ def test_fixed_share_draws_as_fesl_s(horizon, n):
         v = expected[-1] * np.exp(-math.sqrt(8 / T * (2 * math.log(n) + (T - 1) * entropy)) * losses)
         mixed = delta * v.sum() / n + (1 - delta) * v
         expected.append(mixed / mixed.sum())
-    n_seeds = 2000
+    n_seeds = 1000
     drawn = np.zeros((len(expected), n))
     for seed in range(n_seeds):
         fixed_share = begin(FixedShare(horizon, seed), n)
@@ -342,7 +342,7 @@ def test_fixed_share_draws_as_fesl_s(horizon, n):
     assert (np.abs(drawn / n_seeds - expected) <= 4.5 * deviation + 1e-9).all()
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(games(), st.integers(0, 100))
 def test_fixed_share_plays_one_expert_that_is_awake(game, seed):
     """And the same one with the same seed."""

@@ -61,7 +61,7 @@ def assert_units_of(scaler, rows):
 # Statistics.
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=60)
 @given(streams(max_rows=400))
 def test_units_are_mean_and_deviation_of_what_was_seen(rows):
     """In each slot by itself: where one is absent says nothing of another."""
@@ -153,7 +153,7 @@ def test_a_slot_that_was_constant_for_long_comes_back():
     assert scaler.deviation > 0.1
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(seeds, st.integers(20, 200), st.booleans(), st.floats(-5, 5), st.floats(-10, 10))
 def test_the_unit_of_the_values_changes_nothing(seed, n, negative, exponent, shift):
     rows = np.random.default_rng(seed).normal(size=(n, 2))
@@ -169,7 +169,7 @@ def test_the_unit_of_the_values_changes_nothing(seed, n, negative, exponent, shi
 # Units.
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(streams())
 def test_what_was_told_in_old_units_can_be_told_in_new_ones(rows):
     """z becomes factor · z + shift, exactly, where a slot had a unit before and has one now."""
@@ -201,7 +201,7 @@ def test_units_are_renewed_for_ever_and_at_once_for_new_slots():
     assert scaler.update(np.ones(2)) is not None
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(streams(), st.floats(0.1, 10), arrays(float, 3, elements=st.floats(-1e150, 1e150) | st.just(math.nan)))
 def test_scaled_values_are_cut_and_absent_ones_stay_absent(rows, clip, row):
     scaler = made(rows.shape[1], clip=clip)
@@ -213,7 +213,7 @@ def test_scaled_values_are_cut_and_absent_ones_stay_absent(rows, clip, row):
         assert np.abs(told[~np.isnan(row)]).max(initial=0) <= clip
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(seeds, st.integers(2, 100), st.booleans(), st.floats(-5, 5))
 def test_unscaling_takes_scaling_back(seed, n, centered, exponent):
     rows = np.random.default_rng(seed).normal(size=(n, 3)) * 10.0**exponent + 2
@@ -253,7 +253,7 @@ def test_a_slot_that_is_first_seen_late_and_never_varied_is_zero():
 # Slots that come and go.
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(streams(), streams(), st.data())
 def test_dropped_slots_leave_the_others_as_they_are(rows, later, data):
     d = rows.shape[1]
@@ -268,7 +268,7 @@ def test_dropped_slots_leave_the_others_as_they_are(rows, later, data):
         np.testing.assert_allclose(scaled(one, row), scaled(other, row), rtol=1e-6, atol=1e-6)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(streams(), streams())
 def test_new_slots_start_anew_and_old_ones_go_on(rows, later):
     d, more = rows.shape[1], later.shape[1]

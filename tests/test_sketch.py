@@ -53,7 +53,7 @@ def close(actual, expected, scale=None):
     np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-9 * scale + 1e-12)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=60)
 @given(matrices(), sizes, st.booleans())
 def test_error_is_below_the_bound_for_every_rank(A, size, centered):
     """The bound of Ghashami et al., Theorem 1.1; at k = 0 it is the one of the docstring."""
@@ -67,7 +67,7 @@ def test_error_is_below_the_bound_for_every_rank(A, size, centered):
         assert errors[-1] <= spectrum[k:].sum() / (size - k) + rounding
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(seeds, st.integers(1, 5), st.integers(1, 100), st.integers(6, 12), st.booleans())
 def test_exact_below_size_independent_rows(seed, rank, n, d, centered):
     rng = np.random.default_rng(seed)
@@ -76,21 +76,21 @@ def test_exact_below_size_independent_rows(seed, rank, n, d, centered):
     close(gram(sketch.rows), scatter(A) if centered else gram(A), scale=np.sum(A**2))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(matrices(), st.integers(0, 3), st.booleans())
 def test_nothing_is_lost_with_as_many_rows_as_columns(A, more, centered):
     sketch = sketched(A, A.shape[1] + more, centered)
     close(gram(sketch.rows), scatter(A) if centered else gram(A), scale=np.sum(A**2))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(matrices(), sizes)
 def test_mean_is_that_of_the_rows(A, size):
     close(sketched(A, size, centered=True).mean, A.mean(0), scale=np.abs(A).max())
     assert sketched(A, size).mean.tolist() == [0.0] * A.shape[1]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(seeds, sizes, st.integers(1, 60), st.integers(1, 8), st.booleans())
 def test_order_of_the_columns_changes_nothing(seed, size, n, d, centered):
     rng = np.random.default_rng(seed)
@@ -99,14 +99,14 @@ def test_order_of_the_columns_changes_nothing(seed, size, n, d, centered):
     close(gram(sketched(A[:, order], size, centered).rows), expected, scale=np.sum(A**2))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(seeds, sizes, st.integers(1, 60), st.integers(1, 8), st.floats(-140, 140))
 def test_unit_of_the_rows_changes_nothing(seed, size, n, d, exponent):
     A, unit = np.random.default_rng(seed).normal(size=(n, d)), 10.0**exponent
     close(gram(sketched(A * unit, size).rows / unit), gram(sketched(A, size).rows), scale=np.sum(A**2))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(seeds, st.integers(1, 30), st.integers(1, 30), st.integers(1, 6), st.integers(0, 3), sizes, st.booleans())
 def test_appended_columns_were_zero(seed, n, m, d, more, size, centered):
     rng = np.random.default_rng(seed)
@@ -132,7 +132,7 @@ def test_columns_may_be_appended_before_the_first_row():
     assert sketch.rows.tolist() == [[1.0, 2.0]]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(seeds, st.integers(1, 40), st.integers(1, 40), st.integers(1, 8), sizes, st.booleans())
 def test_dropped_columns_leave_the_bound_as_it_is(seed, n, m, d, size, centered):
     rng = np.random.default_rng(seed)
@@ -152,7 +152,7 @@ def test_dropped_columns_leave_the_bound_as_it_is(seed, n, m, d, size, centered)
     assert errors.max(initial=0) <= budget / size + 1e-9 * budget
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(seeds, st.integers(1, 30), st.integers(1, 30), st.integers(1, 8), st.booleans())
 def test_dropping_columns_is_exact_where_nothing_is_lost(seed, n, m, d, centered):
     rng = np.random.default_rng(seed)
@@ -165,7 +165,7 @@ def test_dropping_columns_is_exact_where_nothing_is_lost(seed, n, m, d, centered
     close(gram(sketch.rows), scatter(whole) if centered else gram(whole), scale=np.sum(A**2) + np.sum(later**2))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(seeds, st.integers(1, 4), st.integers(1, 20), st.booleans(), st.booleans())
 def test_rows_told_in_other_units(seed, rank, n, centered, later):
     """A sketch that is told in new units goes on as if it had been told in them from the start."""
@@ -214,7 +214,7 @@ def test_size_is_checked(size):
 # What it says: the row space.
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(seeds, st.integers(1, 5), st.integers(5, 300))
 def test_row_space_of_rows_of_low_rank(seed, rank, n):
     rng = np.random.default_rng(seed)
@@ -247,7 +247,7 @@ def test_nothing_has_rank_zero(rows):
 # What it says: the regression of some columns on others.
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=60)
 @given(problems(), st.floats(1e-3, 1e3))
 def test_regression_is_ridge_regression(problem, ridge):
     """The same with more inputs than rows, and with fewer."""
@@ -258,7 +258,7 @@ def test_regression_is_ridge_regression(problem, ridge):
     close(left @ right, np.linalg.solve(gram(X) + ridge * np.eye(X.shape[1]), X.T @ Y).T, scale=10)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=60)
 @given(problems(), st.integers(1, 3))
 def test_regression_without_ridge_is_the_pseudo_inverse(problem, copies):
     """The solution of smallest norm, where inputs repeat each other as well."""
@@ -272,7 +272,7 @@ def test_regression_without_ridge_is_the_pseudo_inverse(problem, copies):
     np.testing.assert_allclose(left @ right, expected, rtol=0, atol=1e-6 * (1 + np.abs(expected).max()))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(seeds, st.integers(1, 3), st.integers(8, 300), st.booleans())
 def test_regression_without_ridge_is_not_fooled_by_rounding(seed, rank, n, centered):
     """After many shrinks the inputs of a stream of low rank have faint directions that are rounding only."""
@@ -285,7 +285,7 @@ def test_regression_without_ridge_is_not_fooled_by_rounding(seed, rank, n, cente
     np.testing.assert_allclose(left @ right, expected, rtol=0, atol=1e-6 * (1 + np.abs(expected).max()))
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=60)
 @given(problems(), st.floats(1e-2, 1e2))
 def test_regression_is_the_conditional_mean_of_a_gaussian(problem, noise):
     A, outputs, _ = problem
@@ -296,7 +296,7 @@ def test_regression_is_the_conditional_mean_of_a_gaussian(problem, noise):
     close(left @ right, np.linalg.solve(given_given, given_asked).T, scale=10)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(problems(), st.sampled_from([0.0, 1.0]))
 def test_factors_are_no_larger_than_the_sketch(problem, ridge):
     A, outputs, centered = problem

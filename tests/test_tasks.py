@@ -54,7 +54,7 @@ def softmax(scores):
 # Classification.
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=60)
 @given(scored())
 def test_probabilities_are_the_softmax_of_the_scores(case):
     """The first class has score 0; with two classes it is the sigmoid."""
@@ -67,7 +67,7 @@ def test_probabilities_are_the_softmax_of_the_scores(case):
 
 
 @any_classification
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(scored())
 def test_two_classes_are_the_case_of_many_in_which_the_others_are_hopeless(prototype, case):
     _, scores = case
@@ -82,7 +82,7 @@ def test_two_classes_are_the_case_of_many_in_which_the_others_are_hopeless(proto
 
 
 @any_classification
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=60)
 @given(scored())
 def test_losses_of_classes_lie_in_the_unit_interval(prototype, case):
     n_classes, scores = case
@@ -96,7 +96,7 @@ def test_losses_of_classes_lie_in_the_unit_interval(prototype, case):
     assert (predictions == before).all()
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(scored())
 def test_brier_loss_is_half_the_squared_distance(case):
     """Over all classes, the first included: 0 when certain and right, 1 when certain and wrong."""
@@ -112,7 +112,7 @@ def test_brier_loss_is_half_the_squared_distance(case):
             assert task.losses(certain, task.target(label)).tolist() == [float(i != j)]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(scored(largest=20))
 def test_margins_cost_the_logistic_loss_cut_at_one(case):
     n_classes, scores = case
@@ -123,7 +123,7 @@ def test_margins_cost_the_logistic_loss_cut_at_one(case):
 
 
 @any_classification
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(scored(largest=30), st.randoms(use_true_random=False))
 def test_order_of_the_classes_changes_neither_losses_nor_answers_nor_curvature(prototype, case, random):
     n_classes, scores = case
@@ -142,7 +142,7 @@ def test_order_of_the_classes_changes_neither_losses_nor_answers_nor_curvature(p
 
 
 @any_classification
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(scored(largest=30))
 def test_errors_treat_all_classes_alike(prototype, case):
     """(e_c − e_0)(C − 1)/C with e the distances of target and probability, for each class c but the first."""
@@ -155,7 +155,7 @@ def test_errors_treat_all_classes_alike(prototype, case):
 
 
 @any_classification
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(scored())
 def test_answers_are_distributions_over_the_classes(prototype, case):
     n_classes, scores = case
@@ -168,7 +168,7 @@ def test_answers_are_distributions_over_the_classes(prototype, case):
 
 
 @any_classification
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(scored())
 def test_curvature_is_the_mean_variance_of_the_classes(prototype, case):
     """p(1 − p) for two classes: above 0 but where all is certain."""
@@ -325,7 +325,7 @@ def test_late_classes_are_learned(task):
 # Regression.
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(st.lists(targets, min_size=1, max_size=60).filter(lambda ys: np.std(ys) > 1e-3 or len(set(ys)) == 1))
 def test_targets_are_standardized_by_what_was_learned(ys):
     """As far as there are no outliers among them: mean and deviation of all."""
@@ -337,14 +337,14 @@ def test_targets_are_standardized_by_what_was_learned(ys):
 
 
 @any_regression
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(st.lists(targets, max_size=30), targets)
 def test_an_answer_takes_standardizing_back(prototype, ys, y):
     task = knowing(prototype, [*ys, 1.0])
     assert task.answer(task.target(y)) == pytest.approx(y, rel=1e-9, abs=1e-6)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 60), st.floats(-6, 6), st.booleans(), st.floats(-10, 10))
 def test_unit_of_the_target_changes_nothing_once_two_targets_differ(seed, n, exponent, negative, shift):
     rng = np.random.default_rng(seed)
@@ -379,7 +379,7 @@ def test_unit_of_the_target_changes_nothing(factor, shift):
 
 
 @any_regression
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=60)
 @given(st.lists(targets, max_size=30), targets, arrays(float, (4, 1), elements=st.floats(-1e12, 1e12)))
 def test_losses_of_numbers_lie_in_the_unit_interval(prototype, ys, y, scores):
     task = knowing(prototype, ys)
@@ -391,7 +391,7 @@ def test_losses_of_numbers_lie_in_the_unit_interval(prototype, ys, y, scores):
     assert task.losses(target[None], target).tolist() == [0.0]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(st.lists(targets, min_size=1, max_size=30), arrays(float, (4, 1), elements=targets))
 def test_plain_losses_are_squared_errors_in_units_of_the_range(ys, scores):
     task = knowing(PlainRegression(), ys)
@@ -400,7 +400,7 @@ def test_plain_losses_are_squared_errors_in_units_of_the_range(ys, scores):
     np.testing.assert_allclose(task.errors(scores, task.target(ys[-1])), 2 * (ys[-1] - scores))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(st.lists(targets, max_size=30), targets, arrays(float, (4, 1), elements=st.floats(-1e12, 1e12)))
 def test_errors_and_losses_are_told_in_deviations_and_cut(ys, y, scores):
     """A loss of 1 is an error of two deviations; the learners see one of up to four."""
