@@ -515,7 +515,7 @@ def test_events_of_one_sample_are_of_one_round():
 @pytest.mark.filterwarnings("ignore:.*never again")
 def test_events_are_bounded_and_short():
     spaces = watch([sample([f"{t} {i}" for i in range(10)]) for t in range(1200)], grace=0)
-    assert len(spaces.events) == 1000
+    assert 100 <= len(spaces.events) == spaces.events.maxlen <= 1000
     assert rounds(spaces, "opened")[-1] == 1199
     assert all(len(str(event)) < 200 for event in spaces.events)
 
@@ -538,7 +538,7 @@ def test_what_vanished_was_among_the_keys():
         np.int64(1),
         np.float64(1),
         np.float32(1),
-        pytest.param(np.uint8(200), marks=pytest.mark.xfail(strict=True, reason="a sum of small integers overflows")),
+        np.uint8(200),
         fractions.Fraction(1),
         decimal.Decimal(1),
         np.array(1.0),
@@ -725,10 +725,9 @@ def test_books_are_kept_whatever_comes(params, phases):
             assert len({space.number for space in told}) == len(told)
             assert not set(spaces.vanished) & x.keys()
             assert len(set(spaces.vanished)) == len(spaces.vanished)
-            # In an overlap what has vanished is not taken for zero.
-            unknown = set(spaces.vanished) if params["absent"] == "zero" and spaces.n_previous else set()
+            # What has vanished is not taken for zero, whatever absence means.
             filler = 0.0 if params["absent"] == "zero" else math.nan
-            expected = [x.get(k, math.nan if k in unknown else filler) for k in spaces.keys]
+            expected = [x.get(k, math.nan if k in spaces.vanished else filler) for k in spaces.keys]
             np.testing.assert_array_equal(spaces.read(x), expected)
             for array in (v for v in vars(spaces._presence).values() if isinstance(v, np.ndarray)):
                 assert array.shape == (len(spaces.keys),)

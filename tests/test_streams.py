@@ -498,6 +498,21 @@ def test_a_fresh_key_in_every_sample(d, regression):
 
 
 @TASKS
+@pytest.mark.xfail(strict=True, raises=ValueError, reason="the warning comes halfway through a change")
+def test_a_warning_that_is_made_an_error_breaks_nothing(regression):
+    model, caught = pufe(regression), 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for t in range(400):
+            try:
+                model.learn_one({"a": t % 7, f"id {t}": 1.0}, 1.0 if regression else t % 2 == 0)
+            except UserWarning:
+                caught += 1
+    assert caught == 1
+    assert math.isfinite(loss(model, {"a": 1.0}, 0.0 if regression else True))
+
+
+@TASKS
 @pytest.mark.parametrize("before", [0, 50])
 def test_ten_thousand_keys_at_once(before, regression):
     rng, model = random.Random(1), pufe(regression)
