@@ -344,6 +344,17 @@ def test_gap_follows_from_how_often_a_key_was_present():
         assert silence(spaces, {"b": 1.0}, "a") == expected <= 4
 
 
+@pytest.mark.parametrize("k", [15, 50, 400])
+def test_gap_is_judged_by_rounds_with_and_without_the_key(k):
+    # Present in every second round, so n = m = k, and that in no spells.
+    spaces = watch([sample("ab"), sample("b")] * k)
+    spaces.observe(sample("ab"))
+    expected = next(
+        g for g in itertools.count(1) if math.prod((k + i) / (2 * k + 2 + i) for i in range(1, g + 1)) < 1e-4
+    )
+    assert silence(spaces, {"b": 1.0}, "a") == expected
+
+
 @pytest.mark.parametrize("random_", [False, True])
 def test_a_key_heard_once_in_ten_rounds_is_waited_for(random_):
     gaps = collections.defaultdict(list)
