@@ -183,7 +183,7 @@ def test_the_grid_takes_the_best_and_holds_what_is_not_tuned(fesl):
     assert "Nothing is tuned: c = 1 for all" in compare.markdown([plain])
 
 
-def test_a_longer_stop_is_refused_and_nonsense_named(fesl):
+def test_nonsense_is_named(fesl):
     for message, arguments in {
         "no method 'NODG'": {"methods": ["NODG"]},
         "no setting 'X'": {"settings": "X"},
@@ -203,6 +203,19 @@ def test_an_interrupt_stops_all(fesl, jobs):
 
     with pytest.raises(KeyboardInterrupt):
         compare.run(fesl, ["NOGD"], overlap=8, runs=4, jobs=jobs, progress=progress)
+
+
+@pytest.mark.parametrize("answer", [1e200, -math.inf, math.nan])
+def test_answers_out_of_this_world_are_as_bad_as_can_be(answer):
+    class Lost:
+        def predict_one(self, x):
+            return answer
+
+        def predict_proba_one(self, x):
+            return {True: math.nan, False: 0.0}
+
+    assert experiment._number(Lost(), {}, 1.0) == (1e300, 1e300)
+    assert experiment._label(Lost(), {}, False)[1] == experiment._label(Lost(), {}, True)[1] == -math.log(1e-15)
 
 
 def test_models_that_leave_the_data_are_an_outcome():

@@ -21,6 +21,9 @@ from .methods import C_GRID, METHODS
 #: Whether the overlap is unpredictable, and the letter that stands for it in the paper's table.
 SETTINGS = {"P": False, "U": True}
 
+#: Squared errors and probabilities are taken for no worse than this.
+_WORST, _LEAST = 1e300, 1e-15
+
 Floats = npt.NDArray[np.float64]
 #: Setting, method, and c if it has one.
 Key = tuple[str, str, float | None]
@@ -266,11 +269,15 @@ def _play(job: _Job) -> dict[float | None, tuple[float, Floats]]:
 
 
 def _number(model: typing.Any, x: typing.Any, y: float) -> tuple[float, float]:
-    loss = min((model.predict_one(x) - y) ** 2, 1e300)
+    off = model.predict_one(x) - y
+    loss = off * off
+    # Not below is beyond, or no number at all.
+    loss = float(loss) if loss < _WORST else _WORST
     return loss, loss
 
 
 def _label(model: typing.Any, x: typing.Any, y: typing.Any) -> tuple[float, float]:
     probabilities = model.predict_proba_one(x)
     guess = max(probabilities, key=probabilities.__getitem__) if probabilities else None
-    return float(guess == y), -math.log(max(probabilities.get(y, 0.0), 1e-15))
+    p = probabilities.get(y, 0.0)
+    return float(guess == y), -math.log(p if p > _LEAST else _LEAST)
