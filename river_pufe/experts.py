@@ -146,6 +146,8 @@ class LinearExperts(Experts):
         return task.predictions(scores.reshape(len(self._awake), self._n_columns)), self._awake
 
     def predict_many(self, views: Array, task: Task) -> tuple[Array, Array] | None:
+        if not self._n_columns:
+            return None
         scores = (views @ self._weights).swapaxes(0, 1).reshape(-1, self._n_columns)
         predictions = task.predictions(scores)
         return predictions.reshape(len(views), len(self._awake), self._n_columns), self._awake

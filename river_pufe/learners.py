@@ -127,6 +127,7 @@ class RiverModel(Learner):
     def __init__(self, model: base.Estimator) -> None:
         self.model = model
         self._model = model.clone()
+        self._untrained = True
 
     @classmethod
     def _unit_test_params(cls) -> typing.Iterator[dict[str, typing.Any]]:
@@ -135,9 +136,13 @@ class RiverModel(Learner):
         yield {"model": linear_model.LogisticRegression()}
 
     def scores(self, x: Features, task: Task) -> Array:
+        # Some models set themselves up at the first look, with whatever they see.
+        if self._untrained:
+            return np.zeros(task.n_columns)
         # A model that has left the data must not take the others along.
         return np.nan_to_num(task.scores(self._model, x), posinf=_LARGE, neginf=-_LARGE).clip(-_LARGE, _LARGE)
 
     def learn(self, x: Features, y: typing.Any, error: Array, w: float) -> None:
+        self._untrained = False
         weight = {} if w == 1.0 else {"w": w}
         self._model.learn_one(x, y, **weight)  # type: ignore[attr-defined]

@@ -50,9 +50,7 @@ def test_labels_are_the_sign_of_the_target():
 
 
 def test_reverse_labels_at_each_change():
-    plain, reverse = (
-        np.array([y for _, y in make(reverse_labels=r, regression=True)]) for r in (False, True)
-    )
+    plain, reverse = (np.array([y for _, y in make(reverse_labels=r, regression=True)]) for r in (False, True))
     sign = np.repeat([1, -1, 1], 100)
     np.testing.assert_array_equal(plain * sign, reverse)
 
