@@ -156,7 +156,7 @@ def main():
     page = f"""# Benchmarks
 
 Time of `predict_one` and `learn_one` together, beside River's `StandardScaler | LogisticRegression`, in one process
-on one thread. River's loops over keys are compiled; PUFE's work is on arrays, so its fixed cost shows in narrow samples,
+on one thread. River's loops over keys are compiled; PUFE works on arrays, so its fixed cost shows in narrow samples,
 and pays in wide ones. This page is written by `python tests/benchmarks/speed.py`.
 
 ![Time and memory](figures/benchmarks.png)
