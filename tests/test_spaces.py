@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from river_pufe.spaces import FeatureSpaces
 
-SEEDS = range(5)
+SEEDS = range(4)
 
 
 def names(prefix, n):
