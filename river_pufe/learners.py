@@ -83,10 +83,10 @@ class OnlineGradientDescent(Learner):
 
     def scores(self, x: Features, task: Task) -> Array:
         scores = np.zeros(task.n_columns)
-        for key, value in x.items():
-            slot = self._slots.get(key)
-            if slot is not None:
-                scores[: self._weights.shape[1]] += value * self._weights[slot]
+        known = [(value, self._slots[key]) for key, value in x.items() if key in self._slots]
+        for column in range(self._weights.shape[1]):
+            # An exact sum, so that the order of the keys does not matter, not even for the last digit.
+            scores[column] = math.fsum(value * self._weights[slot, column] for value, slot in known)
         return scores
 
     def learn(self, x: Features, y: typing.Any, error: Array, w: float) -> None:
