@@ -15,6 +15,7 @@ import pytest
 from river import evaluate, linear_model, metrics, preprocessing
 
 from river_pufe import FeatureRecovery, PUFEClassifier, PUFERegressor, datasets
+from river_pufe.experts import LinearExperts
 from river_pufe.learners import RiverModel
 from river_pufe.space_experts import SpaceExperts
 from river_pufe.spaces import FeatureSpaces
@@ -284,6 +285,17 @@ def turns(seed, regression):
         for row in rng.normal(size=(n, 5)):
             target = float(weights[space] @ row) + 0.05 * rng.normal()
             yield {f"{space}{i}": value for i, value in enumerate(row.tolist())}, target if regression else target > 0
+
+
+@TASKS
+def test_the_view_of_what_is_present_never_forgets(regression):
+    at_first, come_back = [], []
+    for seed in range(4):
+        only_present = LinearExperts(prior=(1.0, 1e-200, 1e-200))
+        result = losses(pufe(regression, only_present), turns(seed, regression))
+        at_first.append(result[:30].mean())
+        come_back.append(result[550:580].mean())
+    assert np.mean(come_back) < 0.3 * np.mean(at_first)
 
 
 @TASKS
