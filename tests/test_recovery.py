@@ -113,6 +113,20 @@ def test_what_is_recovered_from_follows_the_world():
         assert np.mean(errors[-100:]) < 1.0
 
 
+def test_maps_compose_also_where_the_level_moved_in_between():
+    for seed in SEEDS:
+        rng, recovery, errors = random.Random(seed), FeatureRecovery(), []
+        for t in range(1000):
+            heat = rng.gauss(20, 5) + 20 * (t >= 450)
+            x = {"a": heat, "a2": heat + 3, "b": 1.8 * heat + 32, "b2": -heat, "c": heat / 3, "c2": 7 - heat}
+            lives = {"a": (0, 250), "b": (200, 650), "c": (600, 1000)}
+            x = {key: value for key, value in x.items() if lives[key[0]][0] <= t < lives[key[0]][1]}
+            if t >= 660:
+                errors.append(abs(recovery.recover_one(x)["a"] - heat))
+            recovery.learn_one(x)
+        assert np.mean(errors) < 1.5
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_missing_values_in_the_overlap_are_completed_for_the_map(seed):
     for missing, limit in ((0.1, 0.1), (0.3, 0.3)):

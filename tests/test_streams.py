@@ -233,6 +233,25 @@ def test_one_key_more_costs_nothing(regression):
 
 
 @TASKS
+def test_one_key_more_leaves_the_trust_in_the_experts_as_it_was(regression):
+    jumps = []
+    for seed in SEEDS:
+        # What the old labels taught is wrong from round 100 on, so trust is far from where it began.
+        stream = [
+            (x, y if t < 100 else -y if regression else not y) for t, (x, y) in enumerate(factors(seed, regression))
+        ]
+        model, weights = pufe(regression), []
+        for t, (x, y) in enumerate(stream):
+            model.learn_one(x | {"new": float(t % 7)} if t >= 160 else x, y)
+            weights.append(np.array(list(model.expert_weights.values())))
+            if weights[1:] and model.events[-1].kind == "overlap ended" and t > model.events[-1].round:
+                jumps.append(np.abs(weights[-1] - weights[-2]).sum())
+                break
+    assert len(jumps) == len(SEEDS)
+    assert np.mean(jumps) < 0.1
+
+
+@TASKS
 def test_one_key_lost_is_completed(regression):
     ratios = []
     for seed in range(5):
