@@ -103,7 +103,7 @@ class LinearExperts(Experts):
     VIEWS = ("present", "recovered", "fresh")
 
     def __init__(
-        self, rules: tuple[Rule, ...] | None = None, prior: tuple[float, float, float] = (1.0, 4.0, 2.0)
+        self, rules: tuple[Rule, ...] | None = None, prior: tuple[float, float, float] = (3.0, 8.0, 1.0)
     ) -> None:
         if not (len(prior) == 3 and min(prior) > 0):
             raise ValueError(f"prior is one number above 0 for each of present, recovered and fresh, not {prior!r}")

@@ -13,6 +13,8 @@ from .sketch import Array, Mask
 _WINSOR = 10.0
 #: Values of a slot from which on its statistics are robust to a single spike.
 _SETTLED = 10
+#: A slot that deviates by less than this share of what was usual has another scale now, or what was usual was a spike.
+_COLLAPSED = 1e-4
 #: A slot that deviates less than this is constant.
 _CONSTANT = 1e-150
 #: So does one that deviates by this share of its mean: it is rounding.
@@ -26,7 +28,8 @@ class RowScaler(base.Base):
 
     **When to use it.** As a part of `FeatureRecovery`, so that raw values work and one spike moves little.
 
-    An entry is told in standard deviations from its mean, cut at ± `clip`. The statistics run on with each row; the
+    An entry is told in standard deviations from its mean, cut at ± `clip`; where nothing is centered, in units of the
+    root mean square of the entries that are not 0. The statistics run on with each row; the
     units in which rows are told are taken from them from time to time, so that sketches and maps of earlier rows can be
     told in the new units exactly. The statistics take a value for at most ten deviations, so a spike of 1e9 does
     not blind them, and a lasting change of scale is followed. Absent entries (NaN) stay absent and do not count. A slot
@@ -91,19 +94,23 @@ class RowScaler(base.Base):
     def _renew(self) -> tuple[Array, Array]:
         self._next = self._age + math.ceil(min(self._age * (_GROWTH - 1.0), _LATEST))
         mean, deviation, inverse = self.mean, self.deviation, self._inverse
-        self._learn(self._latest[: self._n_latest] - mean)
+        collapsed = self._learn(self._latest[: self._n_latest] - mean)
         self._n_latest = 0
         self.deviation = np.sqrt(self._variance)
         varies = self.deviation > np.maximum(_CONSTANT, _ROUNDING * np.abs(self.mean))
         self._inverse = np.divide(1.0, self.deviation, out=np.zeros_like(deviation), where=varies)
-        # A slot without a unit, before or after, was or is 0: nothing was learned of it that had to be told anew.
-        known = varies & (inverse > 0)
+        # A slot without a unit, before or after, was or is 0: nothing was learned of it that had to be told anew. Nor
+        # was there, where a spike was the unit.
+        known = varies & (inverse > 0) & ~collapsed
         factor = np.where(known, deviation * self._inverse, 1.0)
         return factor, np.where(known, (mean - self.mean) * self._inverse, 0.0)
 
-    def _learn(self, shifts: Array) -> None:
-        """Learn from a block of rows, shape (k, d), given as distances from the mean."""
+    def _learn(self, shifts: Array) -> Mask:
+        """Learn from a block of rows, shape (k, d), given as distances from the mean; which slots start anew."""
         seen = ~np.isnan(shifts)
+        if not self.centered:
+            # What is absent says nothing about the size of what is there.
+            seen &= shifts != 0
         shifts[~seen] = 0.0
         n = seen.sum(0)
         # A spike is cut. What most of the rows say is no spike.
@@ -117,11 +124,15 @@ class RowScaler(base.Base):
         average = np.divide(shifts.sum(0), n, out=np.zeros_like(total), where=n > 0)
         apart = np.where(seen, shifts - average, 0.0)
         within = np.divide((apart * apart).sum(0), n, out=np.zeros_like(total), where=n > 0)
+        calm = (n >= _SETTLED) & (within < _COLLAPSED**2 * self._variance)
+        collapsed: Mask = calm & (within > np.square(_ROUNDING * (np.abs(self.mean) + np.abs(average))))
+        self._n[collapsed], share[collapsed] = n[collapsed], 1.0
         # Two parts: what each varies around its own mean, and how far the means are apart (or the origin, uncentered).
         between = (1.0 - share if self.centered else 1.0) * average * average
         self._variance = (1.0 - share) * self._variance + share * (within + between)
         if self.centered:
             self.mean = self.mean + share * average
+        return collapsed
 
     def extend(self, n: int) -> None:
         """Append n slots of which nothing is known."""

@@ -12,6 +12,10 @@ Array = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
 
+#: Share of a Gram matrix that is lost in rounding.
+_ROUNDING = 1e-14
+
+
 class FrequentDirections(base.Base):
     """Frequent Directions: a small matrix B with BᵀB close to AᵀA, where A holds all rows seen.
 
@@ -155,7 +159,8 @@ class FrequentDirections(base.Base):
             return asked.T, np.asarray(np.linalg.pinv(given).T, dtype=np.float64) if given.size else given
         narrow = given.shape[1] < given.shape[0]
         gram = given.T @ given if narrow else given @ given.T
-        gram.flat[:: len(gram) + 1] += ridge
+        # Beside entries so large that the ridge is lost in rounding, a share of them takes its place.
+        gram.flat[:: len(gram) + 1] += ridge + _ROUNDING * float(gram.trace())
         solution = np.asarray(np.linalg.solve(gram, given.T @ asked if narrow else given), dtype=np.float64)
         return (solution.T, np.eye(len(gram))) if narrow else (asked.T, solution)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import abc
 import math
+import statistics
 import typing
 
 import numpy as np
@@ -20,6 +21,10 @@ from .sketch import Array
 Label = typing.Hashable
 #: Scores of River models are cut at ± this: what is more certain is lost in the rounding of the other probabilities.
 _CERTAIN = 20.0
+#: Number of targets by which mean and deviation are judged at first, and again after a constant, as a whole.
+_FIRST = 10
+#: How many deviations, or median deviations among the first, a target counts for at most.
+_WINSOR = 10.0
 #: Targets beyond this are cut, so that their squares stay finite.
 _HUGE = 1e150
 
@@ -208,7 +213,7 @@ class Regression(Task):
 
     Mean and deviation of the target are running ones, over the last `memory` samples or so; a single target counts for
     them as at most ten deviations, and an error moves the learners as one of at most four, so an outlier destroys
-    nothing.
+    nothing. As long as all targets are the same there is no unit to tell an error in, and nothing is learned.
 
     Parameters
     ----------
@@ -223,8 +228,8 @@ class Regression(Task):
         self.memory = memory
         self._n = 0
         self._mean = 0.0
-        self._deviation = 1.0
-        self._variance = 0.0
+        self._deviation = 0.0
+        self._first: list[float] = []
 
     @property
     def n_columns(self) -> int:
@@ -247,16 +252,29 @@ class Regression(Task):
 
     def learn(self, y: float) -> None:
         self._n += 1
+        if self._deviation == 0.0 and len(self._first) == _FIRST:
+            self._n, self._first = 2, [self._mean]
+        if len(self._first) < _FIRST:
+            self._first.append(y)
+            self._judge()
+            return
         rate = 1.0 / min(self._n, self.memory)
-        shift = y - self._mean
-        if self._n > 10 and self._variance > 0:
-            shift = min(max(shift, -10.0 * self._deviation), 10.0 * self._deviation)
+        limit = _WINSOR * self._deviation
+        shift = min(max(y - self._mean, -limit), limit)
         self._mean += rate * shift
-        self._variance = (1.0 - rate) * (self._variance + rate * shift * shift)
-        self._deviation = math.sqrt(self._variance) or 1.0
+        self._deviation = math.sqrt((1.0 - rate) * (self._deviation**2 + rate * shift * shift))
+
+    def _judge(self) -> None:
+        """Mean and deviation of the first targets, without those that most of the others call outliers."""
+        middle = statistics.median(self._first)
+        away = np.array(self._first) - middle
+        limit = _WINSOR * float(np.median(np.abs(away)))
+        if limit > 0:
+            away = np.minimum(np.maximum(away, -limit), limit)
+        self._mean, self._deviation = middle + float(away.mean()), float(away.std())
 
     def target(self, y: float) -> Array:
-        return np.array([(y - self._mean) / self._deviation])
+        return np.array([(y - self._mean) / self._deviation if self._deviation else 0.0])
 
     def predictions(self, scores: Array) -> Array:
         return scores
@@ -287,6 +305,7 @@ class PlainRegression(Regression):
 
     def __init__(self) -> None:
         super().__init__()
+        self._deviation = 1.0
         self._low = math.inf
         self._high = -math.inf
 
