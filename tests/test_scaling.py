@@ -81,6 +81,17 @@ def test_without_centering_zero_stays_zero(seed, n):
     np.testing.assert_allclose(scaled(scaler, rows[0]), rows[0] / scaler.deviation)
 
 
+@settings(deadline=None, max_examples=30)
+@given(seeds, st.floats(0.05, 1), st.integers(100, 400))
+def test_without_centering_what_is_rare_has_the_unit_of_what_is_there(seed, presence, n):
+    rng = np.random.default_rng(seed)
+    rows = rng.uniform(1, 2, size=(n, 1)) * (rng.random((n, 1)) < presence)
+    rows[0] = 1.5
+    scaler = made(1, centered=False)
+    seen = rows[: fed(scaler, rows)]
+    assert scaler.deviation == pytest.approx(np.sqrt((seen[seen > 0] ** 2).mean()))
+
+
 @pytest.mark.parametrize(("memory", "expected"), [(math.inf, 2.5), (1e4, 2.5), (100.0, 5.0)])
 def test_memory_is_what_counts(memory, expected):
     rows = np.random.default_rng(0).uniform(-1, 1, size=(2000, 1))
@@ -132,6 +143,16 @@ def test_a_spike_is_a_spike_in_a_slot_that_is_seldom_seen():
 @pytest.mark.parametrize("case", [{"when": 5}, {"when": 200, "constant": 200}])
 def test_a_spike_is_a_spike_before_anything_is_known(case):
     assert shaken_by(**case) < 10
+
+
+@pytest.mark.parametrize("value", [0.1, 1e9, -3e-7])
+def test_a_slot_that_stopped_varying_keeps_its_unit(value):
+    """The rounding of its mean is no new scale."""
+    scaler = made(1)
+    fed(scaler, [*np.random.default_rng(0).normal(size=(200, 1)), *np.full((200, 1), value)])
+    before = scaler.deviation[0]
+    fed(scaler, np.full((64, 1), value))
+    assert scaler.deviation[0] > before / 2
 
 
 @pytest.mark.parametrize("change", [1e6, 1e-6])

@@ -296,6 +296,15 @@ def test_regression_is_the_conditional_mean_of_a_gaussian(problem, noise):
     close(left @ right, np.linalg.solve(given_given, given_asked).T, scale=10)
 
 
+@pytest.mark.parametrize("size", [1e8, 1e12, 1e100])
+@pytest.mark.parametrize("shape", [(3, 6), (20, 6)])
+def test_regression_beside_entries_so_large_that_the_ridge_is_lost(size, shape):
+    rows = np.ones(shape) * np.arange(1, 7)
+    rows[1] *= size
+    left, right = sketched(rows, 32).regression(np.arange(6) > 0, np.arange(6) == 0, 1.0)
+    assert left @ (right @ np.arange(2.0, 7)) == pytest.approx(1)
+
+
 @settings(deadline=None, max_examples=40)
 @given(problems(), st.sampled_from([0.0, 1.0]))
 def test_factors_are_no_larger_than_the_sketch(problem, ridge):
