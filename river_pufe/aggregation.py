@@ -146,6 +146,7 @@ class AdaNormalHedge(Aggregator):
 
     def update(self, losses: Array, loss: float, awake: Array) -> None:
         forgetting, regrets, magnitudes = self.forgetting, self._regrets, self._magnitudes
+        loss = float(loss)
         for i, (own, confidence) in enumerate(zip(losses.tolist(), awake.tolist())):
             regret = (loss - own) * confidence if confidence else 0.0
             regrets[i] = forgetting * regrets[i] + regret
@@ -161,19 +162,12 @@ class AdaNormalHedge(Aggregator):
         self._weigh()
 
     def _weigh(self) -> None:
-        exponents = []
-        top = 0.0
-        for regret, magnitude in zip(self._regrets, self._magnitudes):
-            scale = 3.0 * magnitude + 3.0
-            upper, lower = regret + 1.0, regret - 1.0
-            exponent = upper * upper / scale if upper > 0.0 else 0.0
-            exponents.append((exponent, lower * lower / scale if lower > 0.0 else 0.0))
-            top = max(top, exponent)
+        scales = [3.0 * magnitude + 3.0 for magnitude in self._magnitudes]
+        uppers = [(r + 1.0) * (r + 1.0) / scale if r > -1.0 else 0.0 for r, scale in zip(self._regrets, scales)]
+        lowers = [(r - 1.0) * (r - 1.0) / scale if r > 1.0 else 0.0 for r, scale in zip(self._regrets, scales)]
         # Φ overflows at an exponent of 710. Only ratios of weights matter, so the largest exponent is taken out.
-        exp = math.exp
-        self._current = np.array(
-            [q * (exp(upper - top) - exp(lower - top)) for q, (upper, lower) in zip(self._prior, exponents)]
-        )
+        top, exp = max(uppers, default=0.0), math.exp
+        self._current = np.array([q * (exp(u - top) - exp(v - top)) for q, u, v in zip(self._prior, uppers, lowers)])
 
 
 class Hedge(Aggregator):

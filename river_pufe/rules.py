@@ -92,7 +92,7 @@ class Newton(Rule):
         # P = scale · inverse, of which only the upper triangle is up to date, or its diagonal alone.
         self._inverse: Array = np.zeros((0, 0), order="F")
         self._scale = 1.0
-        self._trace = 0.0
+        self._measure()
 
     @property
     def name(self) -> str:
@@ -101,30 +101,33 @@ class Newton(Rule):
     def step(self, views: Array, curvature: float, main: int) -> list[tuple[Array, float]]:
         full = self._inverse.ndim == 2
         gains = []
-        for position, view in enumerate(views):
+        for view in views:
             step = blas.dsymv(self._scale, self._inverse, view) if full else self._scale * self._inverse * view
-            damping = 1.0 / (self.forgetting + curvature * float(view.dot(step)))
-            gains.append((step, damping))
-            if position == main:
-                latest = view, step, -curvature * damping / self._scale
-        self._learn(full, curvature, *latest)
-        return gains
-
-    def _learn(self, full: bool, curvature: float, row: Array, step: Array, shrink: float) -> None:
+            gains.append((step, 1.0 / (self.forgetting + curvature * float(view.dot(step)))))
+        step, damping = gains[main]
         if full:
+            shrink = -curvature * damping / self._scale
             self._inverse = blas.dsyr(shrink, step, a=self._inverse, overwrite_a=1)
-            if self.forgetting < 1.0:
-                self._trace += shrink * float(step.dot(step))
+            self._trace += shrink * float(step.dot(step))
         else:
+            row = views[main]
             self._inverse = 1.0 / (1.0 / self._inverse + (curvature * self._scale / self.forgetting) * row * row)
             self._trace = float(self._inverse.sum())
         # Directions that are not seen for long must not become more uncertain than they were at first.
-        if self.forgetting < 1.0 and self._trace * self._scale < len(row) ** 0.5 / self.prior:
-            self._scale /= self.forgetting
-            if self._scale > _LARGE:
-                self._inverse *= self._scale
-                self._scale = 1.0
-                self._trace = float(_diagonal(self._inverse).sum())
+        if self.forgetting < 1.0 and self._trace * self._scale < self._most:
+            self._forget()
+        return gains
+
+    def _forget(self) -> None:
+        self._scale /= self.forgetting
+        if self._scale > _LARGE:
+            self._inverse *= self._scale
+            self._scale = 1.0
+            self._measure()
+
+    def _measure(self) -> None:
+        self._trace = float(_diagonal(self._inverse).sum())
+        self._most = len(self._inverse) ** 0.5 / self.prior
 
     def extend(self, n: int) -> None:
         d = len(self._inverse)
@@ -136,14 +139,14 @@ class Newton(Rule):
             grown.flat[:: d + n + 1] = fresh
             grown[:d, :d] = self._inverse if self._inverse.ndim == 2 else np.diag(self._inverse)
         self._inverse = grown
-        self._trace = float(_diagonal(grown).sum())
+        self._measure()
 
     def keep(self, inputs: Mask) -> None:
         if self._inverse.ndim == 1:
             self._inverse = self._inverse[inputs]
         else:
             self._inverse = np.asfortranarray(self._inverse[np.ix_(inputs, inputs)])
-        self._trace = float(_diagonal(self._inverse).sum())
+        self._measure()
 
 
 def _diagonal(matrix: Array) -> Array:
