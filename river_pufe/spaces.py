@@ -271,6 +271,7 @@ class FeatureSpaces(base.Base):
         self._presence = _Presence()
         self._expect()
 
+        self._warned = False
     # Reading is pure.
 
     def read(self, x: Sample) -> Row:
@@ -350,6 +351,7 @@ class FeatureSpaces(base.Base):
             unknown = []
             for key, value in x.items():
                 if math.isnan(number(key, value)):
+            self._warn()
                     continue
                 slot = self._slots.get(key)
                 if slot is None:
@@ -375,6 +377,16 @@ class FeatureSpaces(base.Base):
         evolution.opened = len(unknown)
         evolution.origins = tuple(self._returnable.get(key) for key in unknown)
         for kind, returned in (("opened", False), ("returned", True)):
+    def _warn(self) -> None:
+        """Tell the user, once, what the keys should not be like: before a sample, so that nothing is half done."""
+        if self._n_fleeting >= _FLEETING and not self._warned:
+            self._warned = True
+            warnings.warn(
+                f"{self._n_fleeting} keys were seen once or twice and never again. Feature spaces are made of keys "
+                "that live for a while: select or hash one-off keys (ids, rare words) first.",
+                stacklevel=3,
+            )
+
             self._log(kind, tuple(k for k, origin in zip(unknown, evolution.origins) if bool(origin) is returned))
         if self.n_previous == 0 and self.keys and self.rounds >= self.grace:
             evolution.overlap = True
@@ -465,14 +477,8 @@ class FeatureSpaces(base.Base):
             else:
                 forgotten.append(least)
         evolution.forgotten = tuple(forgotten)
-        before, self._n_fleeting = self._n_fleeting, self._n_fleeting + int(np.count_nonzero(seen <= 2))
-        if before < _FLEETING <= self._n_fleeting:
-            warnings.warn(
-                f"{self._n_fleeting} keys were seen once or twice and never again. Feature spaces are made of keys "
-                "that live for a while: select or hash one-off keys (ids, rare words) first.",
-                stacklevel=2,
-            )
-        self.keys = [self.keys[slot] for slot in np.flatnonzero(keep)]
+        self._n_fleeting += int(np.count_nonzero(seen <= 2))
+        self.keys = [self.keys[slot] for slot in np.flatnonzero(evolution.keep)]
         self._slots = {key: slot for slot, key in enumerate(self.keys)}
         self._presence.keep(keep)
         self._expect()

@@ -662,8 +662,30 @@ def test_a_fresh_key_in_every_sample(d):
 @pytest.mark.xfail(strict=True, reason="new keys that are gone keep their slots as long as an overlap lasts")
 @pytest.mark.parametrize("params", [{"patience": math.inf}, {"patience": math.inf, "significance": 1.0, "grace": 0}])
 def test_a_fresh_key_in_every_sample_of_an_overlap_without_end(params):
-    spaces = watch((sample(["a", "b", f"id {t}"]) for t in range(1500)), **params)
-    assert len(spaces.keys) < 1000
+    spaces, peak = FeatureSpaces(**params), []
+    for t in range(1500):
+        evolution, _ = spaces.observe(sample(["a", "b", f"id {t}"]))
+        assert not evolution.settled
+        peak.append(len(spaces.keys))
+    assert max(peak[750:]) <= max(peak[:750]) < 500
+    previous, current = spaces.spaces[-2:]
+    assert {"a", "b"} <= set(previous.keys)
+    assert (previous.state, current.keys[-1]) == ("previous", "id 1499")
+
+
+def test_a_warning_that_is_made_an_error_comes_before_anything_has_changed():
+    spaces, caught = FeatureSpaces(), []
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for t in range(600):
+            before = spaces.rounds, list(spaces.keys), spaces.spaces, len(spaces.events)
+            try:
+                spaces.observe(sample(["a", f"id {t}"]))
+            except UserWarning as warning:
+                caught.append(warning)
+                assert (spaces.rounds, spaces.keys, spaces.spaces, len(spaces.events)) == before
+    assert len(caught) == 1
+    assert spaces.rounds == 599
 
 
 def test_flipping_between_two_sets_of_keys():

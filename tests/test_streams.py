@@ -542,7 +542,6 @@ def test_a_fresh_key_in_every_sample(d, regression):
 
 
 @TASKS
-@pytest.mark.xfail(strict=True, raises=ValueError, reason="the warning comes halfway through a change")
 def test_a_warning_that_is_made_an_error_breaks_nothing(regression):
     model, caught = pufe(regression), 0
     with warnings.catch_warnings():
