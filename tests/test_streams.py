@@ -212,7 +212,7 @@ def test_spaces_and_events_tell_the_story(regression):
     assert set(model.vanished) == old
     assert model.recover_one(x).keys() == old
     kinds = [event.kind for event in model.events]
-    assert kinds == ["opened", "opened", *["vanished"] * kinds.count("vanished"), "overlap ended"]
+    assert kinds == ["opened", "opened", "overlap began", *["vanished"] * kinds.count("vanished"), "overlap ended"]
     assert sum(len(event.keys) for event in model.events if event.kind == "vanished") == 5
     assert math.isclose(sum(model.expert_weights.values()), 1)
 
