@@ -13,7 +13,8 @@ from .completion import Completion, ConditionalMean
 from .linear_map import Affine, LinearMap
 from .scaling import RowScaler
 from .sketch import Array, FrequentDirections
-from .spaces import Event, Evolution, FeatureSpace, FeatureSpaces, Key, Mask, Row, Sample, number
+from .spaces import Event, Evolution, FeatureSpace, FeatureSpaces, Key, Mask, Row, Sample
+from .values import number
 
 #: Views of a sample, the rows of `Reading.views`.
 PRESENT, COMPLETED, FRESH = range(3)

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-import decimal
 import math
-import numbers
 import operator
 import typing
 import warnings
@@ -20,6 +18,8 @@ import numpy.typing as npt
 from river import base
 from scipy.linalg import blas
 
+from .values import LARGEST, number
+
 Key = typing.Hashable
 Sample = typing.Mapping[Key, object]
 Row = npt.NDArray[np.float64]
@@ -27,8 +27,6 @@ Mask = npt.NDArray[np.bool_]
 
 #: How strongly the share of rounds in which a key is present speaks for how long its gaps last, in rounds.
 _SPELL_PRIOR = 10.0
-#: Larger values are cut to this, so that squares and sums of them stay finite.
-_HUGE = 1e150
 #: Number of keys seen once or twice and never again at which the user is told, once.
 _FLEETING = 100
 _N_EVENTS = 500
@@ -136,39 +134,6 @@ _UNCHANGED = Evolution()
 class _Retired:
     space: FeatureSpace
     usefulness: int
-
-
-def number(key: Key, value: object) -> float:
-    """Value of a feature as a float; NaN if the feature is absent.
-
-    Raises
-    ------
-    ValueError
-        If the value is not a finite real number; the message names the key and the cure.
-
-    """
-    if value is None or type(value).__name__ == "NAType":
-        return math.nan
-    if isinstance(value, np.ndarray) and value.ndim == 0:
-        value = value[()]
-    if type(value).__name__ == "NaTType":
-        return math.nan
-    if not isinstance(value, numbers.Real | decimal.Decimal | np.bool_):
-        cure = (
-            "encode it first, e.g. with preprocessing.OneHotEncoder() | …"
-            if isinstance(value, str | bytes)
-            else "turn it into numbers first, one key each"
-        )
-        raise ValueError(f"feature {key!r} has the value {value!r}, which is not a number: {cure}")
-    try:
-        result = float(value)
-    except OverflowError:  # an int or a fraction beyond the range of floats
-        return _HUGE if value > 0 else -_HUGE  # type: ignore[operator]
-    except ValueError:  # a signalling NaN
-        return math.nan
-    if math.isinf(result):
-        raise ValueError(f"feature {key!r} has the value {value!r}, which is not finite: drop the key or clip it first")
-    return min(max(result, -_HUGE), _HUGE) if result == result else result
 
 
 class FeatureSpaces(base.Base):
@@ -306,7 +271,7 @@ class FeatureSpaces(base.Base):
             row = np.fromiter(values, np.float64, len(values))
         except OverflowError:
             return None
-        if not blas.dnrm2(row) < _HUGE:
+        if not blas.dnrm2(row) < LARGEST:
             return None
         if len(row) == len(self.keys):
             return row
