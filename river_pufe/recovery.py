@@ -107,6 +107,8 @@ class FeatureRecovery(base.Transformer):
         The keys that are regarded as gone.
     events
         What happened to the keys, oldest first.
+    rounds
+        Number of samples seen.
 
     Examples
     --------
@@ -179,6 +181,11 @@ class FeatureRecovery(base.Transformer):
     @property
     def events(self) -> tuple[Event, ...]:
         return tuple(self._spaces.events)
+
+    @property
+    def rounds(self) -> int:
+        """Number of samples seen; events are told by it."""
+        return self._spaces.rounds
 
     @property
     def overlapping(self) -> bool:

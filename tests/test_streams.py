@@ -454,6 +454,7 @@ def test_samples_without_labels_are_enough_to_follow_a_change(regression):
         model.learn_one(x, y)
     for x, _ in stream[250:400]:
         model.observe_one(x)
+    assert model.rounds == 400
     assert [space.state for space in model.spaces] == ["retired", "current"]
     blind = np.mean([loss(model, x, y) for x, y in stream[400:]])
     assert blind < 0.6 * np.var([y for _, y in stream])
