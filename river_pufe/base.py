@@ -189,6 +189,11 @@ class FeatureEvolving(base.Estimator):
         return self._recovery.events
 
     @property
+    def rounds(self) -> int:
+        """Number of samples seen, with and without a target."""
+        return self._recovery.rounds
+
+    @property
     def expert_weights(self) -> dict[str, float]:
         """Weights of the experts in the latest round, by name."""
         return dict(zip(self._experts.names, self._weights.tolist()))

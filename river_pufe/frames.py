@@ -9,7 +9,8 @@ import numpy as np
 from river.utils import dataframe
 
 from .sketch import Array
-from .spaces import Key, number
+from .spaces import Key
+from .values import number
 
 Frame = nw.DataFrame[typing.Any]
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from .record import Presence, Series, is_there
 from .sketch import Array
-from .spaces import Event, FeatureSpace, FeatureSpaces, Key, Sample
+from .spaces import FeatureSpace, FeatureSpaces, Key, Sample
 
 if typing.TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -369,27 +369,13 @@ def _rounds_of(model: typing.Any, kinds: Collection[str]) -> list[int]:
 
 def _overlaps(model: typing.Any) -> list[tuple[int, int | None]]:
     """Rounds between which keys of two spaces were alive, None for the end of one that goes on."""
-    grace = getattr(getattr(model, "recovery", model), "feature_spaces", model).grace
     found: list[tuple[int, int | None]] = []
-    start: int | None = None
-    lost: set[Key] = set()
     for event in model.events:
-        if event.kind == "vanished":
-            lost.update(event.keys)
-        elif event.kind == "overlap ended":
-            if start is not None:
-                found.append((start, event.round))
-            start, lost = None, set()
-        elif _is_back(event, lost):
-            lost.difference_update(event.keys)
-        elif start is None and event.round >= max(grace, 1):
-            start = event.round
-    return found if start is None else [*found, (start, None)]
-
-
-def _is_back(event: Event, lost: Collection[Key]) -> bool:
-    """Whether keys came back before they were retired, so that no space opened for them."""
-    return event.kind == "returned" and all(key in lost for key in event.keys)
+        if event.kind == "overlap began":
+            found.append((event.round, None))
+        elif event.kind == "overlap ended" and found:  # The beginning may be too long ago.
+            found[-1] = (found[-1][0], event.round)
+    return found
 
 
 def _shade_overlaps(ax: Axes, model: typing.Any, end: float) -> None:

@@ -13,7 +13,8 @@ from .completion import Completion, ConditionalMean
 from .linear_map import Affine, LinearMap
 from .scaling import RowScaler
 from .sketch import Array, FrequentDirections
-from .spaces import Event, Evolution, FeatureSpace, FeatureSpaces, Key, Mask, Row, Sample, number
+from .spaces import Event, Evolution, FeatureSpace, FeatureSpaces, Key, Mask, Row, Sample
+from .values import number
 
 #: Views of a sample, the rows of `Reading.views`.
 PRESENT, COMPLETED, FRESH = range(3)
@@ -106,6 +107,8 @@ class FeatureRecovery(base.Transformer):
         The keys that are regarded as gone.
     events
         What happened to the keys, oldest first.
+    rounds
+        Number of samples seen.
 
     Examples
     --------
@@ -178,6 +181,11 @@ class FeatureRecovery(base.Transformer):
     @property
     def events(self) -> tuple[Event, ...]:
         return tuple(self._spaces.events)
+
+    @property
+    def rounds(self) -> int:
+        """Number of samples seen; events are told by it."""
+        return self._spaces.rounds
 
     @property
     def overlapping(self) -> bool:

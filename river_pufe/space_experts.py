@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import collections
+import copy
 import typing
 
 import numpy as np
@@ -26,7 +28,8 @@ class SpaceExperts(Experts):
     who takes part.
 
     An expert sleeps in a round in which its row cannot be made. Once a space has retired, its learner reads recovered
-    rows. Costs as much as the learners of all spaces that are remembered, and O(ℓd) for recovering their rows.
+    rows. Where its keys return and open a space, the learner of that one starts as a copy, if older ones take part.
+    Costs as much as the learners of all spaces that are remembered, and O(ℓd) for recovering their rows.
 
     Parameters
     ----------
@@ -89,6 +92,7 @@ class SpaceExperts(Experts):
 
     def follow(self, evolution: Evolution, recover: Affine | None, weights: Array) -> Mask:
         born = set()
+        remembered = {key for space in evolution.spaces for key in space.keys}
         self._retired = []
         self._previous = None
         for space in evolution.spaces:
@@ -99,11 +103,11 @@ class SpaceExperts(Experts):
             else:
                 self._current = space.number
             if space.state != "retired" and space.number not in self._learners:
-                self._learners[space.number] = self.learner.clone()
+                self._learners[space.number] = self._beginner(evolution)
                 self._seat(space.number)
                 born.add(space.number)
             if space.number in self._learners:
-                known = self._keys.get(space.number, ())
+                known = (key for key in self._keys.get(space.number, ()) if key in remembered)
                 self._keys[space.number] = tuple(dict.fromkeys((*known, *space.keys)))
         numbers = {space.number for space in evolution.spaces} | {_PRESENT}
         for number in [number for number in self._learners if number not in numbers]:
@@ -115,6 +119,15 @@ class SpaceExperts(Experts):
         if evolution.replaced:
             born.update(self._numbers)
         return np.array([number in born for number in self._numbers], dtype=bool)
+
+    def _beginner(self, evolution: Evolution) -> Learner:
+        """A learner for new keys: it knows what the one knew whose space most of them have been in."""
+        if "older" not in self.roles:
+            return self.learner.clone()
+        homes = collections.Counter(origin[0] if origin is not None else _NOBODY for origin in evolution.origins)
+        # The latest of several: the order of the keys must not matter.
+        home = max(homes, key=lambda number: (homes[number], number))
+        return copy.deepcopy(self._learners[home]) if home in self._learners else self.learner.clone()
 
     def _seat(self, number: int) -> None:
         if _NOBODY in self._numbers:

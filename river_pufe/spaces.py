@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-import decimal
 import math
-import numbers
 import operator
 import typing
 import warnings
@@ -20,6 +18,8 @@ import numpy.typing as npt
 from river import base
 from scipy.linalg import blas
 
+from .values import LARGEST, number
+
 Key = typing.Hashable
 Sample = typing.Mapping[Key, object]
 Row = npt.NDArray[np.float64]
@@ -27,8 +27,6 @@ Mask = npt.NDArray[np.bool_]
 
 #: How strongly the share of rounds in which a key is present speaks for how long its gaps last, in rounds.
 _SPELL_PRIOR = 10.0
-#: Larger values are cut to this, so that squares and sums of them stay finite.
-_HUGE = 1e150
 #: Number of keys seen once or twice and never again at which the user is told, once.
 _FLEETING = 100
 _N_EVENTS = 500
@@ -71,9 +69,10 @@ class Event:
     round
         When it was noticed, counted from 0.
     kind
-        ``"opened"`` (new keys), ``"vanished"``, ``"returned"`` or ``"overlap ended"``.
+        ``"opened"`` (new keys), ``"vanished"``, ``"returned"``, ``"overlap began"`` or ``"overlap ended"``.
     keys
-        The keys it happened to. When an overlap ends these are the keys of the space that goes on.
+        The keys it happened to. When an overlap begins these are the keys of the previous space, and when it ends
+        those of the space that goes on.
 
     """
 
@@ -100,6 +99,7 @@ class Evolution:
         For each new slot the retired slot ``(space, position)`` it has been before, or None.
     keep
         Which slots (new ones included) go on, or None if all do; the others are dropped, once they are recoverable.
+        In an overlap that goes on these are slots of the current space only.
     settled
         Whether an overlap ended with this sample.
     replaced
@@ -136,39 +136,6 @@ class _Retired:
     usefulness: int
 
 
-def number(key: Key, value: object) -> float:
-    """Value of a feature as a float; NaN if the feature is absent.
-
-    Raises
-    ------
-    ValueError
-        If the value is not a finite real number; the message names the key and the cure.
-
-    """
-    if value is None or type(value).__name__ == "NAType":
-        return math.nan
-    if isinstance(value, np.ndarray) and value.ndim == 0:
-        value = value[()]
-    if type(value).__name__ == "NaTType":
-        return math.nan
-    if not isinstance(value, numbers.Real | decimal.Decimal | np.bool_):
-        cure = (
-            "encode it first, e.g. with preprocessing.OneHotEncoder() | …"
-            if isinstance(value, str | bytes)
-            else "turn it into numbers first, one key each"
-        )
-        raise ValueError(f"feature {key!r} has the value {value!r}, which is not a number: {cure}")
-    try:
-        result = float(value)
-    except OverflowError:  # an int or a fraction beyond the range of floats
-        return _HUGE if value > 0 else -_HUGE  # type: ignore[operator]
-    except ValueError:  # a signalling NaN
-        return math.nan
-    if math.isinf(result):
-        raise ValueError(f"feature {key!r} has the value {value!r}, which is not finite: drop the key or clip it first")
-    return min(max(result, -_HUGE), _HUGE) if result == result else result
-
-
 class FeatureSpaces(base.Base):
     """Feature spaces of a stream of dicts, found from their keys.
 
@@ -176,7 +143,8 @@ class FeatureSpaces(base.Base):
     the first sample with unknown keys opens a space: its keys are the *current* ones, the older ones the *previous*
     ones, and an overlap begins. Further new keys join it. The overlap ends when the last previous key has vanished
     (the new keys replaced the old ones), or when no previous key has vanished for so long that none is expected to
-    (those that are left are part of the current space: the new keys joined them).
+    (those that are left are part of the current space: the new keys joined them). Until then no previous key is
+    dropped. Apart from that, keys that have vanished are dropped once they are more than half of all.
 
     A key has vanished when a gap as long as its present one would be improbable, given the rounds in which it was
     present and absent before. With n present and m absent rounds, a key that comes and goes at random stays away for g
@@ -189,16 +157,18 @@ class FeatureSpaces(base.Base):
     Parameters
     ----------
     significance
-        Probability below which a gap means that the key has vanished. Towards 0 no key ever vanishes, and no overlap
-        ends; at 1 a key has vanished in the first round in which it is absent (the assumption of the paper, where
-        nothing is missing but for good).
+        Probability below which a gap means that the key has vanished. Towards 0 no key ever vanishes, so that no
+        overlap ends before the patience does, and memory grows with the number of keys of the stream; at 1 a key has
+        vanished in the first round in which it is absent (the assumption of the paper, where nothing is missing but
+        for good).
     grace
         Number of samples during which new keys belong to the first space. At 0 every key that is not in the first
         sample opens a new space; large values take a real change for a slow start.
     patience
-        Rounds of overlap without a vanishing key after which new keys are taken as an addition. After k keys have
-        vanished within t rounds, an overlap of $(1 + t) p^{1/(k+1)}$ rounds is needed, p the patience. At 1 new keys
-        join at once; at infinity only when all previous keys are gone.
+        Rounds of overlap without a vanishing key after which the previous keys that are left are taken to stay. Fewer
+        are enough where keys went fast: with k of them gone, the last one after t rounds, an overlap of
+        $\\min(t + p, (1 + t) p^{1/(k+1)})$ rounds is needed, p the patience. At 1 new keys join at once; at infinity
+        an overlap ends only when all keys of one space are gone.
     max_spaces
         How many retired spaces are remembered; the one that was seen least is forgotten first.
     absent
@@ -261,12 +231,12 @@ class FeatureSpaces(base.Base):
         self.events: collections.deque[Event] = collections.deque(maxlen=_N_EVENTS)
         self._slots: dict[Key, int] = {}
         self._opened_at = self._previous_opened_at = 0
-        self._n_vanishings = self._last_vanishing = 0
         self._number = self._previous_number = 0
         self._n_spaces = 1
         self._retired: dict[int, _Retired] = {}
         self._returnable: dict[Key, tuple[int, int]] = {}
         self._n_fleeting = 0
+        self._warned = False
         self._silent = False
         self._presence = _Presence()
         self._expect()
@@ -301,7 +271,7 @@ class FeatureSpaces(base.Base):
             row = np.fromiter(values, np.float64, len(values))
         except OverflowError:
             return None
-        if not blas.dnrm2(row) < _HUGE:
+        if not blas.dnrm2(row) < LARGEST:
             return None
         if len(row) == len(self.keys):
             return row
@@ -346,6 +316,7 @@ class FeatureSpaces(base.Base):
         evolution = Evolution()
         if row is None:
             row = self._read_each(x)
+            self._warn()
             present = np.zeros(len(self.keys), dtype=bool)
             unknown = []
             for key, value in x.items():
@@ -371,6 +342,16 @@ class FeatureSpaces(base.Base):
             evolution.spaces = self.spaces
         return evolution, row
 
+    def _warn(self) -> None:
+        """Tell the user, once, what the keys should not be like: before a sample, so that nothing is half done."""
+        if self._n_fleeting >= _FLEETING and not self._warned:
+            self._warned = True
+            warnings.warn(
+                f"{self._n_fleeting} keys were seen once or twice and never again. Feature spaces are made of keys "
+                "that live for a while: select or hash one-off keys (ids, rare words) first.",
+                stacklevel=3,
+            )
+
     def _open(self, unknown: list[Key], evolution: Evolution) -> None:
         evolution.opened = len(unknown)
         evolution.origins = tuple(self._returnable.get(key) for key in unknown)
@@ -381,7 +362,7 @@ class FeatureSpaces(base.Base):
             self.n_previous = len(self.keys)
             self._previous_opened_at, self._opened_at = self._opened_at, self.rounds
             self._previous_number, self._number = self._number, self._new_number()
-            self._n_vanishings, self._last_vanishing = 0, self.rounds
+            self._log("overlap began", tuple(self.keys))
         for key in unknown:
             self._slots[key] = len(self.keys)
             self.keys.append(key)
@@ -396,37 +377,40 @@ class FeatureSpaces(base.Base):
             self._log("returned", self._named(returned))
         if vanished is not None:
             self._log("vanished", self._named(vanished))
-            if n := int(vanished[: self.n_previous].sum()):
-                self._n_vanishings += n
-                self._last_vanishing = self.rounds
         if returned is not None or vanished is not None:
             self._expect()
 
     def _settle(self, evolution: Evolution) -> None:
         """End an overlap when the evidence is in, and drop what is gone for good."""
         gone, p = self._presence.gone, self.n_previous
-        if p:
-            active = self._last_vanishing - self._opened_at
-            needed = (1 + active) * self.patience ** (1 / (self._n_vanishings + 1))
-            if self.rounds + 1 - self._opened_at < needed and not gone[:p].all() and not gone[p:].all():
-                return
-        elif 2 * np.count_nonzero(gone) <= len(gone) or self._silent:
-            return
-        evolution.settled = p > 0
-        evolution.replaced = p > 0 and bool(gone[:p].all())
-        if not gone.all():
-            self._merge(evolution, gone, p)
-        # A space that is gone whole, with nobody to recover it from, is kept: its keys may come back.
-        self.n_previous = 0
-        if p:
+        if p and (gone[:p].all() or gone[p:].all() or not self._may_more_vanish(p)):
+            evolution.settled = True
+            evolution.replaced = bool(gone[:p].all())
+            # A space that is gone whole, with nobody to recover it from, is kept: its keys may come back.
+            if not gone.all():
+                self._merge(gone, p, evolution)
+            self.n_previous = 0
             self._log("overlap ended", tuple(self.keys))
+            return
+        # What is previous has its slots until the overlap ends, however long that takes.
+        gone[:p] = False
+        if 2 * np.count_nonzero(gone) > len(gone) and not self._silent:
+            dropped = self._named(gone)
+            space = FeatureSpace(self._new_number(), dropped, "retired", self._opened_at, dropped)
+            self._retire(space, gone, evolution)
 
-    def _merge(self, evolution: Evolution, gone: Mask, p: int) -> None:
+    def _may_more_vanish(self, p: int) -> bool:
+        """Whether the overlap has not lasted long enough to take what is left of the previous keys to stay."""
+        times = self._presence.vanished_at[:p] - self._opened_at
+        times = times[times >= 0]
+        active = int(times.max(initial=0))
+        quick = (1 + active) * self.patience ** (1 / (len(times) + 1))
+        return bool(self.rounds + 1 - self._opened_at < min(quick, active + self.patience))
+
+    def _merge(self, gone: Mask, p: int, evolution: Evolution) -> None:
         """Retire what has vanished; all that is alive is the current space."""
         dropped = self._named(gone)
-        if not p:
-            retired = FeatureSpace(self._new_number(), dropped, "retired", self._opened_at, dropped)
-        elif gone[:p].any():
+        if gone[:p].any():
             fleeting = tuple(key for key, away in zip(self.keys[p:], gone[p:]) if away)
             keys, opened_at = (*self.keys[:p], *fleeting), self._previous_opened_at
             retired = FeatureSpace(self._previous_number, keys, "retired", opened_at, dropped)
@@ -435,17 +419,15 @@ class FeatureSpaces(base.Base):
             retired = FeatureSpace(self._number, tuple(self.keys[p:]), "retired", self._opened_at, dropped)
             self._number, self._opened_at = self._previous_number, self._previous_opened_at
         if dropped:
-            evolution.keep = ~gone
-            self._retire(retired, evolution)
+            self._retire(retired, gone, evolution)
 
     def _new_number(self) -> int:
         self._n_spaces += 1
         return self._n_spaces - 1
 
-    def _retire(self, space: FeatureSpace, evolution: Evolution) -> None:
-        """Drop the vanished keys, and remember them as a retired space."""
-        keep, gone = evolution.keep, self._presence.gone
-        assert keep is not None
+    def _retire(self, space: FeatureSpace, gone: Mask, evolution: Evolution) -> None:
+        """Drop slots, and remember their keys as a retired space."""
+        evolution.keep = ~gone
         seen = self._presence.seen(self.rounds + 1)[gone]
         usefulness = int(seen.sum())
         forgotten = []
@@ -465,16 +447,10 @@ class FeatureSpaces(base.Base):
             else:
                 forgotten.append(least)
         evolution.forgotten = tuple(forgotten)
-        before, self._n_fleeting = self._n_fleeting, self._n_fleeting + int(np.count_nonzero(seen <= 2))
-        if before < _FLEETING <= self._n_fleeting:
-            warnings.warn(
-                f"{self._n_fleeting} keys were seen once or twice and never again. Feature spaces are made of keys "
-                "that live for a while: select or hash one-off keys (ids, rare words) first.",
-                stacklevel=2,
-            )
-        self.keys = [self.keys[slot] for slot in np.flatnonzero(keep)]
+        self._n_fleeting += int(np.count_nonzero(seen <= 2))
+        self.keys = [self.keys[slot] for slot in np.flatnonzero(evolution.keep)]
         self._slots = {key: slot for slot, key in enumerate(self.keys)}
-        self._presence.keep(keep)
+        self._presence.keep(evolution.keep)
         self._expect()
 
     def _forget(self, number: int) -> int:
@@ -535,8 +511,9 @@ class _Presence:
     """When each slot was present and absent, and which ones are gone."""
 
     def __init__(self) -> None:
-        self.gone = np.zeros(0, dtype=bool)
         self.any_open = False
+        # The round in which it was clear that a key has vanished (-1: it is alive).
+        self.vanished_at = np.zeros(0, dtype=np.int64)
         self._born = np.zeros(0, dtype=np.int64)
         # Rounds and number of the gaps that are over, and the round in which the open gap began (-1: none is open).
         self._absences = np.zeros(0, dtype=np.int64)
@@ -546,10 +523,15 @@ class _Presence:
         self._random = np.zeros(0)
         self._spell = np.zeros(0)
 
+    @property
+    def gone(self) -> Mask:
+        gone: Mask = self.vanished_at >= 0
+        return gone
+
     def extend(self, n: int, round_: int) -> None:
         for name, value in vars(self).items():
             if isinstance(value, np.ndarray):
-                born = {"_born": round_, "_since": -1}.get(name, 0)
+                born = {"_born": round_, "_since": -1, "vanished_at": -1}.get(name, 0)
                 setattr(self, name, np.append(value, np.full(n, born, dtype=value.dtype)))
 
     def keep(self, mask: Mask) -> None:
@@ -572,7 +554,7 @@ class _Presence:
             self._random[back] = self._spell[back] = 0.0
             if (back & self.gone).any():
                 returned = back & self.gone
-                self.gone = self.gone & ~back
+                self.vanished_at[back] = -1
         away = np.flatnonzero(~present & ~self.gone)
         self.any_open = len(away) > 0
         if self.any_open:
@@ -589,5 +571,5 @@ class _Presence:
             if len(lost):
                 vanished = np.zeros(len(present), dtype=bool)
                 vanished[lost] = True
-                self.gone = self.gone | vanished
+                self.vanished_at[lost] = round_
         return returned, vanished

@@ -9,7 +9,19 @@ import pathlib
 import river_pufe
 
 LEVELS = (
-    {"spaces", "sketch", "completion", "linear_map", "scaling", "aggregation", "rules", "tasks", "frames", "datasets"},
+    {
+        "values",
+        "spaces",
+        "sketch",
+        "completion",
+        "linear_map",
+        "scaling",
+        "aggregation",
+        "rules",
+        "tasks",
+        "frames",
+        "datasets",
+    },
     {"recovery"},
     {"learners", "experts", "space_experts"},
     {"base"},

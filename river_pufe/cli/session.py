@@ -49,7 +49,7 @@ class Session:
                 raise UsageError(f"the metric {type(metric).__name__} is not made for {task}")
         self.rolling: typing.Any = utils.Rolling(kinds[0], window_size=window)
         self.rounds = self.n_scored = 0
-        start = self.model._recovery._spaces.rounds
+        start = self.model.rounds
         self.experienced = start > 0
         self.record, self.scores, self.weights = Presence(start=start), Series(), Series()
         self._event = self.model.events[-1] if self.model.events else None
