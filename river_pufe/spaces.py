@@ -10,6 +10,7 @@ import collections
 import dataclasses
 import math
 import operator
+import struct
 import typing
 import warnings
 
@@ -30,8 +31,10 @@ _SPELL_PRIOR = 10.0
 #: Number of keys seen once or twice and never again at which the user is told, once.
 _FLEETING = 100
 _N_EVENTS = 500
-#: Types of values that need no second look.
-_PLAIN = frozenset({float, int, bool, np.float64})
+#: Types of sums to which only numbers add up.
+_PLAIN = frozenset({float, np.float64, np.float32})
+#: Small NumPy types overflow without harm: only the type of the sum is of interest.
+_sum = np.errstate(over="ignore", invalid="ignore")(sum)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -262,14 +265,11 @@ class FeatureSpaces(base.Base):
             return None
         try:
             values = self._values_of(x)
-        except KeyError:
-            return None
-        # An array would take strings, too.
-        if not _PLAIN.issuperset(map(type, values)):
-            return None
-        try:
-            row = np.fromiter(values, np.float64, len(values))
-        except OverflowError:
+            # The type of their sum tells whether all are numbers, much faster than a look at each.
+            if type(_sum(values, 0.0)) not in _PLAIN:
+                return None
+            row = np.frombuffer(struct.pack(self._format, *values))
+        except (KeyError, TypeError, ValueError, ArithmeticError, struct.error):
             return None
         if not blas.dnrm2(row) < LARGEST:
             return None
@@ -466,6 +466,7 @@ class FeatureSpaces(base.Base):
         self._alive = np.flatnonzero(~self._presence.gone)
         alive = [self.keys[slot] for slot in self._alive]
         self._values_of = operator.itemgetter(*alive) if len(alive) > 1 else None
+        self._format = f"{len(alive)}d"
 
     # What a user looks at.
 
