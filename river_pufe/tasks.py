@@ -27,6 +27,8 @@ _FIRST = 10
 _WINSOR = 10.0
 #: Targets beyond this are cut, so that their squares stay finite.
 _HUGE = 1e150
+#: Of NumPy's scalars, those that stay as they are: in plain Python one of nanoseconds would be an int.
+_TIMES = (np.datetime64, np.timedelta64)
 
 
 class Task(base.Base, abc.ABC):
@@ -105,10 +107,12 @@ class Classification(Task):
         return max(len(self.classes) - 1, 0)
 
     def check(self, y: typing.Any) -> Label:
-        label: Label = y.item() if isinstance(y, np.generic) else y
+        label: Label = y.item() if isinstance(y, np.generic) and not isinstance(y, _TIMES) else y
         try:
             missing = label is None or type(label).__name__ == "NAType" or bool(label != label)
             hash(label)
+        except ArithmeticError:  # a signalling NaN
+            missing = True
         except (TypeError, ValueError):
             raise ValueError(f"the label is {y!r}, which is not hashable: use a str, a number or a tuple") from None
         if missing:

@@ -235,7 +235,18 @@ def test_what_a_river_model_answers_is_what_its_scores_stand_for():
 @any_classification
 @pytest.mark.parametrize(
     "label",
-    [None, math.nan, np.float32("nan"), np.datetime64("NaT"), decimal.Decimal("nan"), pd.NA, pd.NaT, complex("nan")],
+    [
+        None,
+        math.nan,
+        np.float32("nan"),
+        np.datetime64("NaT"),
+        np.timedelta64("NaT", "ns"),
+        decimal.Decimal("nan"),
+        decimal.Decimal("sNaN"),
+        pd.NA,
+        pd.NaT,
+        complex("nan"),
+    ],
     ids=repr,
 )
 def test_missing_labels_are_refused(prototype, label):
@@ -267,6 +278,21 @@ def test_numpy_labels_are_those_of_python(prototype, label, plain):
     checked = prototype.clone().check(label)
     assert checked == plain
     assert type(checked) is type(plain)
+
+
+@any_classification
+@pytest.mark.parametrize("unit", ["D", "s", "us", "ns"])
+@pytest.mark.parametrize("kind", [np.datetime64, np.timedelta64], ids=lambda kind: kind.__name__)
+def test_times_stay_what_they_are(prototype, kind, unit):
+    """The plain Python of some of them is an int, which says less."""
+    label = kind(7, unit)
+    assert prototype.clone().check(label) is label
+    model = PUFEClassifier(task=prototype)
+    for t in range(6):
+        model.learn_one({"a": (-1.0) ** t}, [label, kind(8, unit)][t % 2])
+    answer = model.predict_one({"a": 1.0})
+    assert answer == label
+    assert type(answer) is kind
 
 
 @settings(deadline=None, max_examples=30)
