@@ -33,7 +33,8 @@ class RowScaler(base.Base):
     units in which rows are told are taken from them from time to time, so that sketches and maps of earlier rows can be
     told in the new units exactly. The statistics take a value for at most ten deviations, so a spike of 1e9 does
     not blind them, and a lasting change of scale is followed. Absent entries (NaN) stay absent and do not count. A slot
-    that never varied is 0. Costs O(d).
+    whose deviation is nothing but rounding is told as 0: one that never varied or, where `centered` is False and
+    deviations are those from 0, one that was always 0. Costs O(d).
 
     Parameters
     ----------
