@@ -53,8 +53,6 @@ from river import (
 from river_pufe import FeatureRecovery, PUFEClassifier, PUFERegressor, datasets
 from river_pufe.aggregation import AdaNormalHedge
 from river_pufe.experts import LinearExperts
-from river_pufe.learners import OnlineGradientDescent
-from river_pufe.space_experts import SpaceExperts
 from river_pufe.spaces import FeatureSpaces
 from river_pufe.tasks import MarginClassification
 
@@ -110,9 +108,9 @@ def know_numbers(model):
 
 
 GRID = {"aggregator": [AdaNormalHedge(), AdaNormalHedge(forgetting=0.9)], "absent": ["missing", "zero"]}
-#: Learns nothing. It comes first, because `GreedyRegressor` cannot name its first model as the best.
-IDLE = SpaceExperts(OnlineGradientDescent(c=1e9))
-MODELS = {"model": [IDLE, LinearExperts()]}
+# Those that look at no feature come first, because `GreedyRegressor` cannot name its first model as the best.
+CLASSIFIERS = {"model": [dummy.PriorClassifier(), LinearExperts()]}
+REGRESSORS = {"model": [dummy.StatisticRegressor(stats.Mean()), LinearExperts()]}
 
 
 @pytest.mark.parametrize(
@@ -174,7 +172,8 @@ def test_a_grid_reaches_into_a_pipeline():
 def test_the_greedy_choice_is_the_model_that_does_best_alone():
     models = utils.expand_param_grid(PUFERegressor(), GRID)
     alone = {(model.aggregator.forgetting, model.absent): error(model.clone()) for model in models}
-    greedy = model_selection.GreedyRegressor([PUFERegressor(IDLE), *models], metrics.MAE())
+    ignorant = PUFERegressor(dummy.StatisticRegressor(stats.Mean()))
+    greedy = model_selection.GreedyRegressor([ignorant, *models], metrics.MAE())
     assert error(greedy) < 1.1 * min(alone.values())
     best = greedy.best_model
     assert alone[best.aggregator.forgetting, best.absent] == min(alone.values())
@@ -191,7 +190,7 @@ def test_the_greedy_choice_is_the_model_that_does_best_alone():
     ids=["successive halving", "bandit"],
 )
 def test_a_classifier_that_learns_is_chosen(select):
-    models = utils.expand_param_grid(PUFEClassifier(), MODELS)
+    models = utils.expand_param_grid(PUFEClassifier(), CLASSIFIERS)
     selection = select(models)
     assert accuracy(selection, BOOLS) > majority(BOOLS)
     assert isinstance(selection.best_model.model, LinearExperts)
@@ -209,7 +208,7 @@ def test_a_classifier_that_learns_is_chosen(select):
     ids=["greedy", "successive halving", "bandit"],
 )
 def test_a_regressor_that_learns_is_chosen(select):
-    models = utils.expand_param_grid(PUFERegressor(), MODELS)
+    models = utils.expand_param_grid(PUFERegressor(), REGRESSORS)
     selection = select(models)
     assert error(selection) < error(dummy.StatisticRegressor(stats.Mean()))
     assert isinstance(selection.best_model.model, LinearExperts)
