@@ -51,12 +51,13 @@ class FeatureEvolving(base.Estimator):
                 "FeatureRecovery(FeatureSpaces(absent='zero'))"
             )
         self.model = model if model is not None else LinearExperts()
-        self.recovery = recovery if recovery is not None else FeatureRecovery(FeatureSpaces(absent=absent))
+        # None stays None: a clone may be told another `absent`.
+        self.recovery = recovery
         self.aggregator = aggregator if aggregator is not None else AdaNormalHedge(forgetting=0.99)
         self.task = task
         self.absent = absent
         self._experts = as_experts(self.model)
-        self._recovery = self.recovery.clone()
+        self._recovery = recovery.clone() if recovery is not None else FeatureRecovery(FeatureSpaces(absent=absent))
         self._aggregator = self.aggregator.clone()
         self._task = self.task.clone()
         self._experts.grow(self._task.n_columns)
@@ -202,16 +203,26 @@ class FeatureEvolving(base.Estimator):
         """What the vanished features would have read, by key, as far as that is known."""
         return self._recovery.recover_one(x)
 
-    def debug_one(self, x: Sample) -> str:
-        """A table of the experts: what each would answer, and how much it counts."""
+    def debug_one(self, x: Sample, decimals: int = 3) -> str:
+        """A table of the experts: how much each counts, and what it would answer.
+
+        Parameters
+        ----------
+        x
+            Features by key.
+        decimals
+            Number of decimals of each number.
+
+        """
         predictions, awake = self._experts.predict(self._recovery.look(x), self._task)
         weights = self._aggregator.weights(awake)
-        answers = [str(self._task.answer(p)) if a else "asleep" for p, a in zip(predictions, awake)]
+        mixtures = np.concatenate((predictions, weights.dot(predictions)[None]))
+        answers = self._task.readable(mixtures, decimals)
         return pretty.print_table(
-            headers=["Expert", "Weight", "Answer"],
+            headers=["Expert", "Weight", *(header for header, _ in answers)],
             columns=[
                 [*self._experts.names, "mixture"],
-                [*(f"{weight:.3f}" for weight in weights), "1.000"],
-                [*answers, str(self._task.answer(weights @ predictions))],
+                [f"{weight:.{decimals}f}" for weight in (*weights, 1.0)],
+                *([cell if up else "asleep" for cell, up in zip(cells, (*awake, 1.0))] for _, cells in answers),
             ],
         )

@@ -201,5 +201,7 @@ def is_there(value: object) -> bool:
         return False
     try:
         return bool(value == value)
+    except ArithmeticError:  # a signalling NaN
+        return False
     except (TypeError, ValueError):
         return True

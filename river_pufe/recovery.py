@@ -143,11 +143,13 @@ class FeatureRecovery(base.Transformer):
         linear_map: LinearMap | None = None,
     ) -> None:
         self.feature_spaces = feature_spaces if feature_spaces is not None else FeatureSpaces()
-        self.scaler = scaler if scaler is not None else RowScaler(centered=self.feature_spaces.absent == "missing")
+        # None stays None: a clone may be given other spaces, in which absence means something else.
+        self.scaler = scaler
         self.completion = completion if completion is not None else ConditionalMean()
         self.linear_map = linear_map if linear_map is not None else LinearMap()
         self._spaces = self.feature_spaces.clone()
-        self._scaler = self.scaler.clone()
+        centered = self.feature_spaces.absent == "missing"
+        self._scaler = scaler.clone() if scaler is not None else RowScaler(centered=centered)
         self._map = self.linear_map.clone()
         self._previous: FrequentDirections | None = None
         self._retired: dict[int, _Retired] = {}

@@ -63,8 +63,13 @@ class Newton(Rule):
 
     **When to use it.** By default: it needs no step size, and is exact for the squared loss.
 
-    P is the inverse of $\\delta \\sqrt{d} I + \\sum_t \\lambda^{T - t} h_t x_t x_t^T$ for d inputs. Costs O(d²) a
-    step; above `max_size` inputs only the diagonal of the sum is kept, and a step costs O(d).
+    After T rounds with d inputs P is the inverse of
+
+    $$\\lambda^T \\delta \\sqrt{d} I + \\sum_{t \\le T} \\lambda^{T - t} h_t x_t x_t^T,$$
+
+    so the prior fades as the samples do. In a round that leaves the trace of P no smaller than it was at first,
+    nothing fades, and the sample adds $h_t x_t x_t^T / \\lambda$. Costs O(d²) a step; above `max_size` inputs only the
+    diagonal of the sum is kept, and a step costs O(d).
 
     Parameters
     ----------

@@ -29,11 +29,11 @@ class RowScaler(base.Base):
     **When to use it.** As a part of `FeatureRecovery`, so that raw values work and one spike moves little.
 
     An entry is told in standard deviations from its mean, cut at ± `clip`; where nothing is centered, in units of the
-    root mean square of the entries that are not 0. The statistics run on with each row; the
-    units in which rows are told are taken from them from time to time, so that sketches and maps of earlier rows can be
-    told in the new units exactly. The statistics take a value for at most ten deviations, so a spike of 1e9 does
-    not blind them, and a lasting change of scale is followed. Absent entries (NaN) stay absent and do not count. A slot
-    that never varied is 0. Costs O(d).
+    root mean square of the entries that are not 0. The statistics run on with each row; the units in which rows are
+    told are taken from them from time to time, so that sketches and maps of earlier rows can be told in the new units
+    exactly. The statistics take a value for at most ten deviations, so a spike of 1e9 does not blind them, and a
+    lasting change of scale is followed. Absent entries (NaN) stay absent and do not count. A slot without a unit is
+    told as 0: one that never varied but for rounding or, where nothing is centered, one that was always 0. Costs O(d).
 
     Parameters
     ----------

@@ -27,6 +27,10 @@ _FIRST = 10
 _WINSOR = 10.0
 #: Targets beyond this are cut, so that their squares stay finite.
 _HUGE = 1e150
+#: How much of an answer is shown in a table: classes, letters of each, and numbers up to which all digits are.
+_SHOWN, _WIDTH, _LONG = 8, 12, 1e9
+#: Of NumPy's scalars, those that stay as they are: in plain Python one of nanoseconds would be an int.
+_TIMES = (np.datetime64, np.timedelta64)
 
 
 class Task(base.Base, abc.ABC):
@@ -77,6 +81,10 @@ class Task(base.Base, abc.ABC):
     def answer(self, mixture: Array) -> typing.Any:
         """What the user gets, from the mixture of shape (columns,)."""
 
+    @abc.abstractmethod
+    def readable(self, mixtures: Array, decimals: int) -> list[tuple[str, list[str]]]:
+        """A table of answers to mixtures of shape (n, columns): headers, and the n cells below each."""
+
     def __str__(self) -> str:
         return repr(self)
 
@@ -105,10 +113,12 @@ class Classification(Task):
         return max(len(self.classes) - 1, 0)
 
     def check(self, y: typing.Any) -> Label:
-        label: Label = y.item() if isinstance(y, np.generic) else y
+        label: Label = y.item() if isinstance(y, np.generic) and not isinstance(y, _TIMES) else y
         try:
             missing = label is None or type(label).__name__ == "NAType" or bool(label != label)
             hash(label)
+        except ArithmeticError:  # a signalling NaN
+            missing = True
         except (TypeError, ValueError):
             raise ValueError(f"the label is {y!r}, which is not hashable: use a str, a number or a tuple") from None
         if missing:
@@ -181,6 +191,19 @@ class Classification(Task):
             total = sum(answer.values())
             answer = {label: value / total if total else 1 / len(answer) for label, value in answer.items()}
         return answer
+
+    def readable(self, mixtures: Array, decimals: int) -> list[tuple[str, list[str]]]:
+        answers = [self.answer(mixture) for mixture in mixtures]
+        shown = list(answers[-1])
+        if len(shown) > _SHOWN:
+            # Those that are most probable in the end; the rest is told as one.
+            likely = set(sorted(shown, key=answers[-1].__getitem__, reverse=True)[: _SHOWN - 1])
+            shown = [label for label in shown if label in likely]
+        columns = [(str(label)[:_WIDTH], [f"{p[label]:.{decimals}f}" for p in answers]) for label in shown]
+        if len(answers[-1]) > len(shown):
+            rest = [max(1.0 - sum(p[label] for label in shown), 0.0) for p in answers]
+            columns.append((f"{len(answers[-1]) - len(shown)} others", [f"{p:.{decimals}f}" for p in rest]))
+        return columns
 
 
 class MarginClassification(Classification):
@@ -295,6 +318,10 @@ class Regression(Task):
 
     def answer(self, mixture: Array) -> float:
         return self._mean + self._deviation * float(mixture[0]) if self._n else 0.0
+
+    def readable(self, mixtures: Array, decimals: int) -> list[tuple[str, list[str]]]:
+        answers = [self.answer(mixture) for mixture in mixtures]
+        return [("Answer", [f"{y:,.{decimals}{'f' if abs(y) < _LONG else 'e'}}" for y in answers])]
 
 
 class PlainRegression(Regression):

@@ -17,6 +17,7 @@ from river import datasets as river_datasets
 from river import evaluate, linear_model, metrics, preprocessing, utils
 
 from river_pufe import FeatureRecovery, PUFEClassifier, datasets, plot
+from river_pufe.plot import marks, style
 from river_pufe.spaces import FeatureSpaces
 
 
@@ -58,7 +59,7 @@ def test_overlaps_are_those_of_the_model(stream):
         spaces.observe(x)
         overlapping.append(spaces.n_previous > 0)
     edges = np.flatnonzero(np.diff([False, *overlapping, False]))
-    found = [(start, len(overlapping) if stop is None else stop) for start, stop in plot._overlaps(spaces)]
+    found = [(start, len(overlapping) if stop is None else stop) for start, stop in marks.overlaps(spaces)]
     assert [start for start, _ in found] == edges[::2].tolist()
     # The end is noticed with the sample after the last one of the overlap.
     assert all(0 <= stop - edge <= 1 for (_, stop), edge in zip(found, edges[1::2]))
@@ -272,7 +273,7 @@ def test_what_is_not_installed_is_named(monkeypatch):
 
 def test_colours_differ_in_brightness_or_hatch():
     brightness = [sum(w * c for w, c in zip((0.3, 0.59, 0.11), to_rgb(colour))) for colour in plot.COLOURS]
-    assert len(set(plot._HATCHES)) == len(plot._HATCHES) >= len(plot.COLOURS)
+    assert len(set(style.HATCHES)) == len(style.HATCHES) >= len(plot.COLOURS)
     assert max(brightness) < 0.75
 
 

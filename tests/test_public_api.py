@@ -249,3 +249,17 @@ def test_regressors_answer_zero_before_any_learning(model):
     for x in [{}, {"a": 1.0}, {("b", 2): -1e300}]:
         assert model.predict_one(x) == 0.0
         assert type(model.predict_one(x)) is float
+
+
+def test_a_table_of_experts_tells_who_sleeps():
+    """Who starts anew with each space has nothing to say before the second one opens."""
+    model = PUFERegressor()
+    for t in range(40):
+        model.learn_one({"a": math.sin(t), "b": math.cos(t)}, math.sin(t))
+    x = {"a": 0.5, "b": 0.5}
+    header, *rows = (line.split() for line in model.debug_one(x, decimals=1).splitlines())
+    assert header == ["Expert", "Weight", "Answer"]
+    assert [" ".join(row[:-2]) for row in rows] == [*model.expert_weights, "mixture"]
+    assert rows[-1][-2:] == ["1.0", f"{model.predict_one(x):.1f}"]
+    for row in rows:
+        assert (row[-1] == "asleep") == (row[0] == "fresh")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import decimal
 import math
 
 import numpy as np
@@ -74,7 +75,7 @@ def test_presence_gives_up_the_keys_seen_least():
 
 
 def test_what_is_there():
-    absent = (None, math.nan, np.nan, np.float32("nan"), pd.NA, pd.NaT)
+    absent = (None, math.nan, np.nan, np.float32("nan"), decimal.Decimal("sNaN"), pd.NA, pd.NaT)
     there = (0, 0.0, False, "", "nan", math.inf, [], np.array([1.0, 2.0]), np.float64(1))
     assert not any(map(is_there, absent))
     assert all(map(is_there, there))

@@ -79,6 +79,19 @@ def test_newton_keeps_the_inverse_of_what_was_seen(seed, d, n, forgetting):
     close(inverse(rule, d), np.linalg.inv(total), rtol=1e-7)
 
 
+@pytest.mark.parametrize("max_size", [0, 600])
+def test_nothing_fades_once_newton_is_as_uncertain_as_at_first(max_size):
+    rule = begin(Newton(forgetting=0.9, max_size=max_size), 2)
+    at_first, faded = np.trace(inverse(rule, 2)), []
+    for _ in range(60):
+        row = np.array([1.0, 0.0])
+        expected = np.linalg.inv(inverse(rule, 2)) + np.outer(row, row) / 0.9
+        gains(rule, row)
+        faded.append(np.trace(np.linalg.inv(expected)) < at_first)
+        close(np.linalg.inv(inverse(rule, 2)), expected * (0.9 if faded[-1] else 1.0))
+    assert set(faded) == {True, False}
+
+
 @every_rule
 @settings(deadline=None, max_examples=60)
 @given(seeds, dimensions, st.integers(0, 20), st.floats(0, 100))

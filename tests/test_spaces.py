@@ -296,7 +296,9 @@ def test_many_changes_leave_memory_flat():
 # What absence means.
 
 
-@pytest.mark.parametrize("nothing", [None, math.nan, np.float64("nan"), pd.NA, pd.NaT, decimal.Decimal("NaN")])
+@pytest.mark.parametrize(
+    "nothing", [None, math.nan, np.float64("nan"), pd.NA, pd.NaT, *map(decimal.Decimal, ("NaN", "sNaN"))]
+)
 @pytest.mark.parametrize("absent", ["missing", "zero"])
 def test_nothing_is_absent(absent, nothing):
     spaces, other = FeatureSpaces(absent=absent), FeatureSpaces(absent=absent)

@@ -229,13 +229,51 @@ def test_what_a_river_model_answers_is_what_its_scores_stand_for():
             model.learn_one(x, labels[t % n_classes])
 
 
+@any_classification
+def test_a_table_has_a_column_for_each_class(prototype):
+    task = knowing(prototype, ["a", "a label that is far too long", 3])
+    mixtures = task.predictions(np.array([[1.0, -1.0], [0.0, 2.0]]))
+    table = task.readable(mixtures, decimals=2)
+    assert [header for header, _ in table] == ["a", "a label that", "3"]
+    for row, mixture in enumerate(mixtures):
+        assert [cells[row] for _, cells in table] == [f"{p:.2f}" for p in task.answer(mixture).values()]
+
+
+def test_a_table_of_many_classes_has_the_most_probable_ones_of_the_last_row():
+    task = knowing(Classification(), range(100))
+    scores = np.zeros((2, 99))
+    scores[1, [9, 4, 49]] = 5.0, 4.0, 3.0
+    table = task.readable(task.predictions(scores), decimals=3)
+    headers = [header for header, _ in table]
+    assert len(headers) == 8
+    assert {"5", "10", "50", "93 others"} < set(headers)
+    assert [float(cell) for cell in table[-1][1]] == pytest.approx([0.93, 93 / np.exp([*scores[1], 0]).sum()], abs=5e-4)
+
+
+@any_classification
+def test_a_table_before_any_label(prototype):
+    table = prototype.clone().readable(np.zeros((2, 0)), decimals=1)
+    assert table == [("False", ["0.5", "0.5"]), ("True", ["0.5", "0.5"])]
+
+
 # Which labels there are.
 
 
 @any_classification
 @pytest.mark.parametrize(
     "label",
-    [None, math.nan, np.float32("nan"), np.datetime64("NaT"), decimal.Decimal("nan"), pd.NA, pd.NaT, complex("nan")],
+    [
+        None,
+        math.nan,
+        np.float32("nan"),
+        np.datetime64("NaT"),
+        np.timedelta64("NaT", "ns"),
+        decimal.Decimal("nan"),
+        decimal.Decimal("sNaN"),
+        pd.NA,
+        pd.NaT,
+        complex("nan"),
+    ],
     ids=repr,
 )
 def test_missing_labels_are_refused(prototype, label):
@@ -267,6 +305,21 @@ def test_numpy_labels_are_those_of_python(prototype, label, plain):
     checked = prototype.clone().check(label)
     assert checked == plain
     assert type(checked) is type(plain)
+
+
+@any_classification
+@pytest.mark.parametrize("unit", ["D", "s", "us", "ns"])
+@pytest.mark.parametrize("kind", [np.datetime64, np.timedelta64], ids=lambda kind: kind.__name__)
+def test_times_stay_what_they_are(prototype, kind, unit):
+    """The plain Python of some of them is an int, which says less."""
+    label = kind(7, unit)
+    assert prototype.clone().check(label) is label
+    model = PUFEClassifier(task=prototype)
+    for t in range(6):
+        model.learn_one({"a": (-1.0) ** t}, [label, kind(8, unit)][t % 2])
+    answer = model.predict_one({"a": 1.0})
+    assert answer == label
+    assert type(answer) is kind
 
 
 @settings(deadline=None, max_examples=30)
@@ -466,6 +519,12 @@ def test_before_any_number(prototype):
     task = prototype.clone()
     assert task.n_columns == 1
     assert task.answer(np.array([3.0])) == 0.0
+
+
+def test_a_table_of_numbers_is_narrow():
+    task = knowing(PlainRegression(), [1.0])
+    (header, cells) = task.readable(np.array([[1 / 3], [-1234.5], [1e150]]), decimals=2)[0]
+    assert (header, cells) == ("Answer", ["0.33", "-1,234.50", "1.00e+150"])
 
 
 @any_regression
