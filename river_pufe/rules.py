@@ -97,6 +97,9 @@ class Newton(Rule):
         # P = scale · inverse, of which only the upper triangle is up to date, or its diagonal alone.
         self._inverse: Array = np.zeros((0, 0), order="F")
         self._scale = 1.0
+        self._trace = 0.0
+        # What the trace of P was before anything was learned.
+        self._most = 0.0
         self._measure()
 
     @property
