@@ -24,6 +24,7 @@ from river import linear_model, preprocessing, stream
 from river_pufe import PUFEClassifier
 
 WIDTHS = (8, 32, 128, 512)
+LONG, LONG_CHANGES = 1_000_000, 50
 CHANGES = (0, 1, 3, 10, 30)
 ROUNDS = 1500
 TURNS = 5
@@ -111,19 +112,25 @@ def mini_batches(d=32, n=3000):
     return times[0] / times[1], times[2] / times[3]
 
 
-def peak(d):
-    """Peak memory in MB of a process that goes through a change from d to d features, and its µs a sample after it."""
-    code = f"import speed; speed.wide({d})"
+def alone(call):
+    """The numbers that a call of this module prints in a process of its own."""
+    code = f"import speed; speed.{call}"
     here = pathlib.Path(__file__).parent
     out = subprocess.run([sys.executable, "-c", code], cwd=here, capture_output=True, text=True, check=True).stdout
-    return tuple(map(float, out.split()))
+    return [tuple(map(float, line.split())) for line in out.splitlines()]
+
+
+def megabytes():
+    """Peak memory of this process."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def wide(d, n=120):
-    samples_of, model, base = np.random.default_rng(0), PUFEClassifier(), river()
+    """Peak MB of a change from d to d features, the µs a sample after it, and their ratio to River's."""
+    rng, model, base = np.random.default_rng(0), PUFEClassifier(), river()
     times = [0.0, 0.0]
     for t in range(n):
-        row = samples_of.normal(size=d)
+        row = rng.normal(size=d)
         x = {f"p{j}": v for j, v in enumerate(row.tolist())} if t < n // 2 else {}
         if t >= n // 2 - 10:
             x.update((f"c{j}", v) for j, v in enumerate((row + 1).tolist()))
@@ -134,7 +141,26 @@ def wide(d, n=120):
             times[i] += time.perf_counter() - begin
         if t == n - 41:
             times = [0.0, 0.0]
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1e6 * times[0] / 40, times[0] / times[1])
+    print(megabytes(), 1e6 * times[0] / 40, times[0] / times[1])
+
+
+def long(n=LONG, n_changes=LONG_CHANGES, d=16):
+    """For each space of a long stream: its number, peak MB at its end, and the µs a sample while it was alone."""
+    rng, model, period = np.random.default_rng(0), PUFEClassifier(), n // (n_changes + 1)
+    for space in range(n_changes + 1):
+        lapse = 0.0
+        for hidden in rng.normal(size=(period, d)):
+            x = {f"{space}_{j}": v for j, v in enumerate(hidden.tolist())}
+            y = bool(hidden[0] > 0)
+            begin = time.perf_counter()
+            model.predict_one(x)
+            model.learn_one(x, y)
+            lapse += time.perf_counter() - begin
+        print(space, megabytes(), 1e6 * lapse / period)
+        for hidden in rng.normal(size=(30, d)):
+            x = {f"{space}_{j}": v for j, v in enumerate(hidden.tolist())}
+            x.update((f"{space + 1}_{j}", v) for j, v in enumerate((hidden + np.roll(hidden, 1)).tolist()))
+            model.learn_one(x, bool(hidden[0] > 0))
 
 
 def main():
@@ -147,7 +173,8 @@ def main():
     changes = {n: after_changes(n) for n in CHANGES}
     pickles = {d: pickled(d) for d in WIDTHS}
     learn, predict = mini_batches()
-    memory = {d: peak(d) for d in (1000, 5000, 20000)}
+    memory = {d: alone(f"wide({d})")[0] for d in (1000, 5000, 20000)}
+    spaces = alone("long()")
 
     def table(head, rows):
         lines = [head, ["---"] * len(head), *rows]
@@ -192,6 +219,17 @@ From d features to d others; above 600 features the second-order learners keep a
         table(
             ["features d", "peak of the process, MB", "PUFE ms a sample", "ratio to River"],
             [[d, f"{v[0]:.0f}", f"{v[1] / 1e3:.1f}", f"{v[2]:.2f}"] for d, v in memory.items()],
+        )
+    }
+
+## Long streams
+
+{LONG:,} samples of 16 features, in one pass through {LONG_CHANGES} changes of all of them.
+
+{
+        table(
+            ["past changes", "peak of the process, MB", "µs a sample"],
+            [[f"{space:.0f}", f"{peak:.0f}", f"{each:.0f}"] for space, peak, each in spaces if space % 10 == 0],
         )
     }
 
