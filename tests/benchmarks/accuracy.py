@@ -1,0 +1,213 @@
+"""How well does PUFE predict beside River's linear models?
+
+usage: python tests/benchmarks/accuracy.py [--data FOLDER] [--out docs] [--runs 10] [--jobs N]
+
+Writes `accuracy.md` and `figures/calibration.png` into the folder given. The FESL files and the real streams are read
+from `--data`; without it those parts of the page are left out.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+
+import games
+import numpy as np
+import pages
+import streams
+
+from river_pufe import PUFEClassifier, PUFERegressor
+
+PUFE = "PUFE"
+
+
+def models(stream, regression):
+    make = PUFERegressor if regression else PUFEClassifier
+    return games.river_models(stream, regression) | {PUFE: make(absent=stream.absent)}
+
+
+# Four spaces in a row.
+
+
+def play_spaces(job):
+    """Scores of each model in one run, shape (models, 2)."""
+    name, cycle, run = job
+    regression = name in streams.REGRESSION
+    stream = streams.four_spaces(name, run, cycle)
+    return np.array([games.score(model, stream, regression) for model in models(stream, regression).values()])
+
+
+def four_spaces(runs, processes):
+    """Two tables, of all rounds and of the first ones after a change, and what they come to."""
+    cells = list(itertools.product(streams.BUNDLED, streams.CYCLES))
+    jobs = [(name, cycle, run) for name, cycle in cells for run in range(runs)]
+    scores = dict(zip(jobs, games.play_all(play_spaces, jobs, processes)))
+    texts, above, within, below = [{}, {}], 0, [], []
+    for name, cycle in cells:
+        of_runs = np.array([scores[name, cycle, run] for run in range(runs)])
+        better = -1 if name in streams.REGRESSION else 1
+        for part, (rounds, values) in enumerate(zip(("all rounds", "first rounds"), np.moveaxis(of_runs, 2, 0))):
+            *river, pufe = values.T
+            best = max(river, key=lambda score: better * score.mean())
+            gain = better * (pufe - best)
+            won = gain.mean() >= 0
+            text = f"{pages.bold(digits(pufe.mean()), won)} · {pages.bold(digits(best.mean()), not won)}"
+            texts[part][name, cycle] = text
+            if won:
+                above += 1
+            else:
+                certain = -gain.mean() > 2 * games.standard_error(gain)
+                told = f"{name}, {cycle}, {rounds}: {digits(pufe.mean())} against {digits(best.mean())}"
+                (below if certain else within).append(told)
+    tables = [
+        pages.table(
+            ["", *streams.CYCLES],
+            [[name, *(text[name, cycle] for cycle in streams.CYCLES)] for name in streams.BUNDLED],
+        )
+        for text in texts
+    ]
+    return {
+        "ALL": tables[0],
+        "EARLY": tables[1],
+        "CELLS": 2 * len(cells),
+        "ABOVE": above,
+        "N_BELOW": len(below),
+        "N_WITHIN": len(within),
+        "BELOW": listed(below),
+        "WITHIN": listed(within),
+    }
+
+
+def digits(score):
+    """As many as a reader needs."""
+    return f"{score:.3f}" if score < 10 else f"{score:.1f}" if score < 1000 else f"{score:.0e}"
+
+
+def listed(names):
+    return "\n".join(f"- {name}" for name in names) or "- none"
+
+
+# The FESL files.
+
+
+def play_fesl(job, folder):
+    """Probabilities of each model for the rounds after the change, shape (models, rounds), and the labels."""
+    name, unpredictable, run = job
+    stream = streams.fesl(folder, name, run, unpredictable)
+    said = [games.play(model, stream.samples, games.probability) for model in models(stream, False).values()]
+    labels = np.array([y for _, y in stream.samples])
+    return np.array(said)[:, stream.judged], labels[stream.judged]
+
+
+def fesl(folder, runs, processes):
+    names = streams.fesl_names(folder)
+    jobs = list(itertools.product(names, (True, False), range(min(runs, 10))))
+    played = dict(zip(jobs, games.play_all(functools.partial(play_fesl, folder=folder), jobs, processes)))
+    heads = list(models(streams.fesl(folder, names[0], 0), False))
+    rows, sums, worse = [], [], []
+    for name, unpredictable in itertools.product(names, (True, False)):
+        measures = np.mean(
+            [fesl_measures(*outcome) for job, outcome in played.items() if job[:2] == (name, unpredictable)], axis=0
+        )
+        label = f"{name}, {'unpredictable' if unpredictable else 'predictable'}"
+        rows.append([label, *fesl_cells(measures)])
+        sums.append(measures)
+        if measures[-1, 2] > measures[:-1, 2].min():
+            worse.append(label)
+    rows.append(["mean", *fesl_cells(np.mean(sums, axis=0))])
+    pooled = [outcome for job, outcome in played.items() if job[1]]
+    labels = np.concatenate([own for _, own in pooled])
+    calibrations = {
+        head: games.calibration(np.concatenate([said[m] for said, _ in pooled]), labels) for m, head in enumerate(heads)
+    }
+    errors = [[head, f"{error:.3f}"] for head, (_, _, _, error) in calibrations.items()]
+    return calibrations, {
+        "FESL": pages.table(["", *heads], rows),
+        "WORSE": f"{len(worse)} of {len(rows) - 1} rows" + (f" ({'; '.join(worse)})" if worse else ""),
+        "ECE": pages.table(["", "expected calibration error"], errors),
+        "POOLED": f"{len(labels):,}",
+    }
+
+
+def fesl_measures(said, labels):
+    """Accuracy, accuracy of the first rounds and log loss of each model, shape (models, 3)."""
+    right = (said > 0.5) == labels
+    return np.stack([right.mean(1), right[:, : streams.EARLY].mean(1), games.log_losses(said, labels).mean(1)], axis=1)
+
+
+def fesl_cells(measures):
+    best = np.stack([measures[:, 0].max(), measures[:, 1].max(), measures[:, 2].min()])
+    return [" / ".join(pages.bold(f"{v:.3f}", v == top) for v, top in zip(row, best)) for row in measures]
+
+
+# Real streams.
+
+
+def play_real(job, folder):
+    name, regression = job
+    stream = streams.real(folder, name, regression)
+    return {key: games.score(model, stream, regression) for key, model in models(stream, regression).items()}
+
+
+def real(folder, processes):
+    jobs = list(itertools.product(streams.REAL, (False, True)))
+    scores = dict(zip(jobs, games.play_all(functools.partial(play_real, folder=folder), jobs, processes)))
+    first = f"first {streams.EARLY_REAL}"
+    heads = ["", "accuracy, all", f"accuracy, {first}", "mean absolute error, all", f"mean absolute error, {first}"]
+    texts = []
+    for name in streams.REAL:
+        columns = [
+            {key: score[part] for key, score in scores[name, regression].items()}
+            for regression, part in itertools.product((False, True), range(2))
+        ]
+        best = [pick(column.values()) for pick, column in zip((max, max, min, min), columns)]
+        rows = [
+            [
+                key,
+                *("-" if key not in c else pages.bold(digits(c[key]), c[key] == top) for c, top in zip(columns, best)),
+            ]
+            for key in dict.fromkeys(itertools.chain(*columns[1:3]))
+            if key != PUFE
+        ]
+        rows.append([PUFE, *(pages.bold(digits(c[PUFE]), c[PUFE] == top) for c, top in zip(columns, best))])
+        texts.append(pages.table(heads, rows))
+    return dict(zip(("WIFI", "ECB"), texts))
+
+
+def draw(path, calibrations):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    from river_pufe import plot
+
+    figure, (top, bottom) = pyplot.subplots(
+        2, 1, figsize=(5, 5.6), height_ratios=(3, 1), sharex=True, layout="constrained"
+    )
+    top.plot([0, 1], [0, 1], color="0.6", linewidth=1, linestyle=":")
+    styles = [("River AdaGrad", plot.COLOURS[1], "o--", 0.2), (PUFE, plot.COLOURS[0], "s-", -0.2)]
+    for name, colour, style, shift in styles:
+        said, true, counts, error = calibrations[name]
+        top.plot(said, true, style, color=colour, label=f"{name}: off by {error:.3f} on average")
+        bottom.bar(said + 0.07 * shift, counts / counts.sum(), 0.03, color=colour)
+    top.set(ylabel="share of True", xlim=(0, 1), ylim=(0, 1), title="When a probability is said, how often is it True?")
+    bottom.set(xlabel="probability of True", ylabel="share of samples")
+    top.legend(frameon=False)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=130)
+    pyplot.close(figure)
+
+
+def main():
+    options = pages.parser(__doc__).parse_args()
+    values = four_spaces(options.runs, options.jobs)
+    if options.data:
+        calibrations, of_fesl = fesl(options.data, options.runs, options.jobs)
+        draw(options.out / "figures" / "calibration.png", calibrations)
+        values |= of_fesl | real(options.data, options.jobs)
+    pages.write(options.out, "accuracy", RUNS=options.runs, **values)
+
+
+if __name__ == "__main__":
+    main()

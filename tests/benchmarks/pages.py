@@ -1,0 +1,34 @@
+"""How does a figure come from a benchmark onto a page?"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import pathlib
+
+
+def parser(about, runs=10):
+    """Options that the benchmarks share."""
+    parser = argparse.ArgumentParser(description=about.split("\n")[0])
+    parser.add_argument("--data", type=pathlib.Path, help="folder with fesl/, wifi_swap/ and ecb_fx/")
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("docs"), help="folder of the page")
+    parser.add_argument("--runs", type=int, default=runs)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="number of processes")
+    return parser
+
+
+def table(head, rows):
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+
+
+def write(out, name, **values):
+    """Fill the template of a page, in which @NAME@ stands for a value."""
+    text = pathlib.Path(__file__).with_name(f"{name}.md.in").read_text()
+    for key, value in values.items():
+        text = text.replace(f"@{key}@", str(value))
+    (out / f"{name}.md").write_text(text)
+
+
+def bold(text, is_bold):
+    return f"**{text}**" if is_bold else text
