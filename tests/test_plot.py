@@ -250,9 +250,16 @@ def test_events_are_marked_where_they_happened(ax):
     ax.set_xlim(0, 300)
     assert plot.events(model, ax) is ax
     assert ax.get_xlim() == (0, 300)
-    come, vanish = ax.collections
+    (come,), (vanish,) = ax.collections, ax.lines
     assert {segment[0][0] for segment in come.get_segments()} == {130}
-    assert sorted(vanish.get_offsets()[:, 0]) == sorted(e.round for e in model.events if e.kind == "vanished")
+    assert sorted(vanish.get_xdata()) == sorted(e.round for e in model.events if e.kind == "vanished")
+
+
+def test_marks_above_the_picture_are_not_cut():
+    ax = plot.events(trained(two_spaces()), plot.metric([(0, 0.5), (300, 0.6)]))
+    ax.figure.draw_without_rendering()
+    (_, vanish) = ax.lines
+    assert vanish.get_window_extent().y1 <= ax.figure.bbox.y1
 
 
 def test_events_go_on_the_current_picture():

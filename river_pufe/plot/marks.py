@@ -49,8 +49,10 @@ def events(model: typing.Any, ax: Axes | None = None) -> Axes:
     if rounds[0]:
         ax.vlines(rounds[0], 0, 1, transform=across, color="black", linewidth=0.7, label="keys come")
     if rounds[1]:
-        crosses: dict[str, typing.Any] = {"marker": "x", "s": 16, "linewidths": 0.9, "clip_on": False}
-        ax.scatter(rounds[1], [1.03] * len(rounds[1]), transform=across, color="black", label="keys vanish", **crosses)
+        # A line, not a scatter: only then does the layout leave room for what is above the Axes.
+        crosses: dict[str, typing.Any] = {"marker": "x", "markersize": 4, "markeredgewidth": 0.9, "linestyle": ""}
+        heights = [1.03] * len(rounds[1])
+        ax.plot(rounds[1], heights, transform=across, color="black", label="keys vanish", clip_on=False, **crosses)
     ax.set_xlim(limits)
     legend(ax)
     return ax
