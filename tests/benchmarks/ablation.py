@@ -153,7 +153,7 @@ class Column:
         self.gains = 100 * better * (others - pufe[:, :1]) / unit
 
     def cell(self, variant):
-        return " / ".join(self.told(self.gains[:, variant, part]) for part in range(2))
+        return pages.together(self.told(self.gains[:, variant, part]) for part in range(2))
 
     @staticmethod
     def told(gains):
@@ -168,7 +168,7 @@ def signed(number):
 def table(columns):
     """Rows: the defaults, River's best, the variants in their groups."""
     rows = [
-        ["**defaults**", *(" / ".join(f"{score:.3f}" for score in column.defaults) for column in columns), ""],
+        ["**defaults**", *(pages.together(f"{score:.3f}" for score in column.defaults) for column in columns), ""],
         ["River's best", *(column.cell(0) for column in columns), mean(columns, 0)],
     ]
     names = [(group, name) for group, variants in VARIANTS.items() for name in variants]
@@ -180,7 +180,7 @@ def table(columns):
 
 
 def mean(columns, variant):
-    return " / ".join(signed(g) for g in np.mean([c.gains[:, variant].mean(0) for c in columns], axis=0))
+    return pages.together(signed(g) for g in np.mean([c.gains[:, variant].mean(0) for c in columns], axis=0))
 
 
 def main():

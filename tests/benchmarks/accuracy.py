@@ -126,6 +126,7 @@ def fesl(folder, runs, processes):
         "WORSE": f"{len(worse)} of {len(rows) - 1} rows" + (f" ({'; '.join(worse)})" if worse else ""),
         "ECE": pages.table(["", "expected calibration error"], errors),
         "POOLED": f"{len(labels):,}",
+        "FESL_RUNS": min(runs, 10),
     }
 
 
@@ -137,7 +138,7 @@ def fesl_measures(said, labels):
 
 def fesl_cells(measures):
     best = np.stack([measures[:, 0].max(), measures[:, 1].max(), measures[:, 2].min()])
-    return [" / ".join(pages.bold(f"{v:.3f}", v == top) for v, top in zip(row, best)) for row in measures]
+    return [pages.together(pages.bold(f"{v:.3f}", v == top) for v, top in zip(row, best)) for row in measures]
 
 
 # Real streams.
@@ -186,11 +187,11 @@ def draw(path, calibrations):
         2, 1, figsize=(5, 5.6), height_ratios=(3, 1), sharex=True, layout="constrained"
     )
     top.plot([0, 1], [0, 1], color="0.6", linewidth=1, linestyle=":")
-    styles = [("River AdaGrad", plot.COLOURS[1], "o--", 0.2), (PUFE, plot.COLOURS[0], "s-", -0.2)]
+    styles = [(PUFE, plot.COLOURS[0], "s-", -0.015), ("River AdaGrad", plot.COLOURS[1], "o--", 0.015)]
     for name, colour, style, shift in styles:
         said, true, counts, error = calibrations[name]
         top.plot(said, true, style, color=colour, label=f"{name}: off by {error:.3f} on average")
-        bottom.bar(said + 0.07 * shift, counts / counts.sum(), 0.03, color=colour)
+        bottom.bar(np.floor(10 * said) / 10 + 0.05 + shift, counts / counts.sum(), 0.03, color=colour)
     top.set(ylabel="share of True", xlim=(0, 1), ylim=(0, 1), title="When a probability is said, how often is it True?")
     bottom.set(xlabel="probability of True", ylabel="share of samples")
     top.legend(frameon=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import pathlib
+import re
 
 
 def parser(about, runs=10):
@@ -23,11 +24,17 @@ def table(head, rows):
 
 
 def write(out, name, **values):
-    """Fill the template of a page, in which @NAME@ stands for a value."""
+    """Fill the template of a page, in which @NAME@ stands for a value; sections that lack one are left out."""
     text = pathlib.Path(__file__).with_name(f"{name}.md.in").read_text()
     for key, value in values.items():
         text = text.replace(f"@{key}@", str(value))
-    (out / f"{name}.md").write_text(text)
+    sections = re.split(r"^(?=## )", text, flags=re.MULTILINE)
+    (out / f"{name}.md").write_text("".join(part for part in sections if not re.search(r"@[A-Z_]+@", part)))
+
+
+def together(texts):
+    """Figures that stay on one line, however narrow the page."""
+    return "\u00a0/\u00a0".join(texts)
 
 
 def bold(text, is_bold):

@@ -18,6 +18,7 @@ import sys
 import time
 
 import numpy as np
+import pages
 import pandas as pd
 from river import linear_model, preprocessing, stream
 
@@ -176,10 +177,6 @@ def main():
     memory = {d: alone(f"wide({d})")[0] for d in (1000, 5000, 20000)}
     spaces = alone("long()")
 
-    def table(head, rows):
-        lines = [head, ["---"] * len(head), *rows]
-        return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
-
     page = f"""# Benchmarks
 
 Time of `predict_one` and `learn_one` together, beside River's `StandardScaler | LogisticRegression`, in one process
@@ -191,7 +188,7 @@ and pays in wide ones. This page is written by `python tests/benchmarks/speed.py
 ## Time against the number of features
 
 {
-        table(
+        pages.table(
             ["features", "River µs", "PUFE µs, one space", "ratio", "PUFE µs, after a change", "ratio"],
             [
                 [
@@ -209,14 +206,14 @@ and pays in wide ones. This page is written by `python tests/benchmarks/speed.py
 
 ## Time against the number of past changes
 
-{table(["past changes", "ratio to River, 16 features"], [[n, f"{v[2]:.2f}"] for n, v in changes.items()])}
+{pages.table(["past changes", "ratio to River, 16 features"], [[n, f"{v[2]:.2f}"] for n, v in changes.items()])}
 
 ## Wide samples
 
 From d features to d others; above 600 features the second-order learners keep a diagonal.
 
 {
-        table(
+        pages.table(
             ["features d", "peak of the process, MB", "PUFE ms a sample", "ratio to River"],
             [[d, f"{v[0]:.0f}", f"{v[1] / 1e3:.1f}", f"{v[2]:.2f}"] for d, v in memory.items()],
         )
@@ -235,7 +232,7 @@ From d features to d others; above 600 features the second-order learners keep a
 
 ## Pickles
 
-{table(["features", "kB", "ms"], [[d, f"{v[0] / 1e3:.0f}", f"{v[1]:.1f}"] for d, v in pickles.items()])}
+{pages.table(["features", "kB", "ms"], [[d, f"{v[0] / 1e3:.0f}", f"{v[1]:.1f}"] for d, v in pickles.items()])}
 
 ## Mini-batches
 
