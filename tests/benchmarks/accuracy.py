@@ -51,14 +51,14 @@ def four_spaces(runs, processes):
             best = max(river, key=lambda score: better * score.mean())
             gain = better * (pufe - best)
             won = gain.mean() >= 0
-            text = f"{pages.bold(digits(pufe.mean()), won)} · {pages.bold(digits(best.mean()), not won)}"
-            texts[part][name, cycle] = text
+            told = pages.bold(digits(pufe.mean()), won), pages.bold(digits(best.mean()), not won)
+            texts[part][name, cycle] = pages.together(told, "·")
             if won:
                 above += 1
             else:
                 certain = -gain.mean() > 2 * games.standard_error(gain)
-                told = f"{name}, {cycle}, {rounds}: {digits(pufe.mean())} against {digits(best.mean())}"
-                (below if certain else within).append(told)
+                line = f"{name}, {cycle}, {rounds}: {digits(pufe.mean())} against {digits(best.mean())}"
+                (below if certain else within).append(line)
     tables = [
         pages.table(
             ["", *streams.CYCLES],

@@ -32,9 +32,9 @@ def write(out, name, **values):
     (out / f"{name}.md").write_text("".join(part for part in sections if not re.search(r"@[A-Z_]+@", part)))
 
 
-def together(texts):
+def together(texts, between="/"):
     """Figures that stay on one line, however narrow the page."""
-    return "\u00a0/\u00a0".join(texts)
+    return f"\u00a0{between}\u00a0".join(texts)
 
 
 def bold(text, is_bold):
