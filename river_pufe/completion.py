@@ -14,6 +14,9 @@ from river import base
 
 from .sketch import Array, FrequentDirections, Mask
 
+#: A share of a direction that is no larger than this is rounding.
+_ROUNDING = 1e-12
+
 
 class Completion(base.Base, abc.ABC):
     """A way to fill the absent entries of a row."""
@@ -117,7 +120,7 @@ class RowSpace(Completion):
     min_observed
         Rows with fewer observed entries are not completed. None is the rank r, with fewer the solution is not unique.
     tolerance
-        Singular values below this share of the largest one do not count for the rank.
+        Singular values below this share of the largest one do not count, neither for the rank nor in the least squares.
 
     Examples
     --------
@@ -152,8 +155,12 @@ class RowSpace(Completion):
         if np.count_nonzero(observed) < needed:
             return None
         mean = sketch.mean
-        coordinates = np.linalg.pinv(directions[observed]) @ (row[observed] - mean[observed])
-        return mean + directions @ coordinates
+        left, shown, right = np.linalg.svd(directions[observed], full_matrices=False)
+        # Of what the observed entries show only by rounding they say nothing.
+        enough = shown > max(self.tolerance, _ROUNDING)
+        coordinates = (left.T @ (row[observed] - mean[observed]))[enough] / shown[enough]
+        completed: Array = mean + directions @ (right[enough].T @ coordinates)
+        return completed
 
 
 def incoherence(rows: Array, rank: int | None = None) -> float:

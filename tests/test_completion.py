@@ -90,6 +90,17 @@ def test_row_space_where_the_observed_entries_repeat_each_other():
     close(completed, [1.0, 2.0, 0.0])
 
 
+@given(seed=seeds, rank=st.integers(1, 4), completion=completions)
+def test_what_the_observed_entries_do_not_show_stays_at_its_mean(seed, rank, completion):
+    """A direction that is in the absent entry alone is shown to the others by rounding at most."""
+    rng = np.random.default_rng(seed)
+    A = np.column_stack([low_rank(rng, 40, 5, rank), np.zeros(40)])
+    A[::2, :5], A[::2, 5] = 0.0, rng.normal(size=20)
+    row = np.append(A[1, :5], np.nan)
+    completed = completion.complete(row, np.isnan(row), sketched(A, centered=False))
+    assert abs(completed[5]) < 1e-6
+
+
 @pytest.mark.parametrize("completion", [RowSpace(), ConditionalMean()])
 def test_rows_that_never_varied_are_completed_with_their_mean(completion):
     sketch = sketched([[1.0, 2.0, 3.0]] * 3)

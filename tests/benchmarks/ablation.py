@@ -90,7 +90,7 @@ VARIANTS = {
     "Completion": {
         "none: the mean": {"completion": Alone(ridge=1e9)},
         "without the map's say": {"completion": Alone()},
-        "the paper's least squares": {"completion": RowSpace(min_observed=1)},
+        "the paper's least squares": {"completion": RowSpace()},
     },
     "Map": {
         "none: the mean": {"linear_map": LinearMap(ridge=1e9)},
@@ -162,7 +162,11 @@ class Column:
 
 
 def signed(number):
-    return f"{number:+.1f}".replace("-", "−").replace("+0.0", "0.0").replace("−0.0", "0.0")
+    return (
+        f"{number:+.{'1f' if abs(number) < 1000 else '0e'}}".replace("-", "−")
+        .replace("+0.0", "0.0")
+        .replace("−0.0", "0.0")
+    )
 
 
 def table(columns):
