@@ -172,19 +172,15 @@ def signed(number):
 def table(columns):
     """Rows: the defaults, River's best, the variants in their groups."""
     rows = [
-        ["**defaults**", *(pages.together(f"{score:.3f}" for score in column.defaults) for column in columns), ""],
-        ["River's best", *(column.cell(0) for column in columns), mean(columns, 0)],
+        ["**defaults**", *(pages.together(f"{score:.3f}" for score in column.defaults) for column in columns)],
+        ["River's best", *(column.cell(0) for column in columns)],
     ]
     names = [(group, name) for group, variants in VARIANTS.items() for name in variants]
     for v, (group, name) in enumerate(names, start=1):
         if name == next(iter(VARIANTS[group])):
-            rows.append([f"*{group}*", *[""] * (len(columns) + 1)])
-        rows.append([name, *(column.cell(v) for column in columns), mean(columns, v)])
-    return pages.table(["", *(column.head for column in columns), "mean"], rows)
-
-
-def mean(columns, variant):
-    return pages.together(signed(g) for g in np.mean([c.gains[:, variant].mean(0) for c in columns], axis=0))
+            rows.append([f"*{group}*", *[""] * len(columns)])
+        rows.append([name, *(column.cell(v) for column in columns)])
+    return pages.table(["", *(column.head for column in columns)], rows)
 
 
 def main():
