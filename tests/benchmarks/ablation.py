@@ -157,8 +157,8 @@ class Column:
 
     @staticmethod
     def told(gains):
-        mean = gains.mean()
-        return pages.bold(signed(mean), abs(mean) > 2 * games.standard_error(gains))
+        mean, text = gains.mean(), signed(gains.mean())
+        return pages.bold(text, text != "0.0" and abs(mean) > 2 * games.standard_error(gains))
 
 
 def signed(number):
