@@ -224,7 +224,7 @@ From d features to d others; above 600 features the second-order learners keep a
 {LONG:,} samples of 16 features, in one pass through {LONG_CHANGES} changes of all of them.
 
 {
-        table(
+        pages.table(
             ["past changes", "peak of the process, MB", "µs a sample"],
             [[f"{space:.0f}", f"{peak:.0f}", f"{each:.0f}"] for space, peak, each in spaces if space % 10 == 0],
         )
