@@ -108,7 +108,7 @@ class Run:
                 y, when = record.pop(o.target, None), record.pop(o.time, None) if o.time else None
                 for name in o.ignore:
                     record.pop(name, None)
-                yield Row(line.number, record, y, when, line.error)
+                yield Row(line.number, record, y, files.whole(when), line.error)
         except files.FileError as error:
             yield Row(0, error=str(error))
 
@@ -132,7 +132,7 @@ class Run:
         model: typing.Any = kind(absent=o.absent or "missing")
         self.session = Session(files.OneHotStrings() | model if o.one_hot else model, o.metric, o.window)
         if o.task is None and targets:
-            example = files.to_label(targets[0]) if kind is PUFEClassifier else targets[0]
+            example = files.whole(targets[0]) if kind is PUFEClassifier else targets[0]
             show.say(self.out, f"{o.target}, for example {example!r}: {task or 'classification'} (see --task)")
         return itertools.chain(ahead, rows)
 
@@ -184,7 +184,11 @@ class Run:
             raise show.RunError(why)
         texts = [key for key, value in row.x.items() if isinstance(value, str)]
         if texts and not row.error and repr(texts[0]) in why:
-            why = f"{texts[0]!r} is {row.x[texts[0]]!r}, which is not a number: say --one-hot or --ignore {texts[0]}"
+            name = texts[0]
+            why = (
+                f"{name!r} is {row.x[name]!r}, which is not a number: say --one-hot, --ignore {name}, "
+                f"or --time {name} if it says when"
+            )
         message = f"line {row.line}: {why}"
         if self.options.on_error == "stop":
             raise show.RunError(f"{message}\nStopped there (see --on-error).")
@@ -236,9 +240,10 @@ class Run:
             out.print(show.make_table(title, ("metric", "value"), values, right=(1,)))
         out.print(show.spaces_table(session.model.spaces))
         parts = [
-            f"{session.rounds:,} samples in {seconds:.1f} s, {session.rounds / max(seconds, 1e-9):,.0f} per second"
+            f"{show.count(session.rounds, 'sample')} in {seconds:.1f} s, "
+            f"{session.rounds / max(seconds, 1e-9):,.0f} per second"
         ]
-        unlabelled = session.rounds - session.n_scored
+        unlabelled = session.rounds - session.n_learned
         parts += [f"{unlabelled:,} without a target"] if unlabelled else []
         parts += [f"{show.count(self.n_bad, 'bad line')} skipped"] if self.n_bad else []
         show.say(out, "\n" + "; ".join(parts))
@@ -276,6 +281,8 @@ def _check_columns(o: Options, reader: files.Reader) -> None:
     """A name that a csv does not have is most likely a slip."""
     if reader.columns is None:
         return
+    if not reader.columns:
+        raise show.UsageError(f"{reader.name} is empty")
     wanted = [*([] if o.load is not None else [o.target]), *([o.time] if o.time else []), *o.ignore]
     for name in wanted:
         if name not in reader.columns:
@@ -289,7 +296,10 @@ def _load(o: Options) -> typing.Any:
     try:
         with typing.cast(pathlib.Path, o.load).open("rb") as file:
             model = pickle.load(file)
-    except (OSError, pickle.UnpicklingError, AttributeError, ImportError, EOFError, ValueError, IndexError) as error:
+    except OSError as error:
+        raise show.RunError(f"{o.load} cannot be read: {error.strerror or error}") from None
+    except Exception as error:
+        # What is no pickle can fail in any way.
         raise show.RunError(f"{o.load} is not a model that can be loaded: {error}") from None
     kinds = {"classification": base.Classifier, "regression": base.Regressor}
     if o.task is not None and not isinstance(model, kinds[o.task]):
