@@ -634,6 +634,7 @@ def test_any_real_number_is_a_value(value):
         decimal.Decimal("inf"),
         np.array([1.0]),
         np.ones(2),
+        np.timedelta64(1, "s"),
     ],
 )
 @pytest.mark.parametrize("key", ["a", "unknown"])
