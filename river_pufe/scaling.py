@@ -20,7 +20,7 @@ _CONSTANT = 1e-150
 #: So is one that deviates by this share of its mean: it is rounding.
 _ROUNDING = 1e-13
 #: Entries that nothing else cuts are cut here, so that their products with one another and with weights stay finite.
-_FARTHEST = 1e100
+_FARTHEST = 1e50
 #: Units are taken anew when a quarter more rows were seen since, and after this many rows at the latest.
 _GROWTH, _LATEST = 1.25, 64
 
