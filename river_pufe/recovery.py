@@ -275,7 +275,8 @@ class FeatureRecovery(base.Transformer):
         for retired in self._retired.values():
             if retired.recover is not None:
                 _, mean, deviation, _ = retired.statistics
-                recovered = np.clip(mean + retired.recover(row) * deviation, -LARGEST, LARGEST)
+                with np.errstate(over="ignore"):
+                    recovered = np.clip(mean + retired.recover(row) * deviation, -LARGEST, LARGEST)
                 known.update(zip(retired.keys, recovered.tolist()))
         known.update(zip(self._spaces.keys, completed.tolist()))
         return known
