@@ -435,6 +435,23 @@ def test_warnings_are_told_as_sentences(tmp_path):
 # spaces
 
 
+@pytest.mark.parametrize(
+    ("text", "arguments", "code", "message"),
+    [
+        ("", [], 2, "a.csv is empty"),
+        ("x,y\n", [], 0, "0 samples"),
+        ("x,y\n1,2\n", ["--time", "t"], 2, "no column 't'; it has x, y"),
+        ("x,y\n1,2\n", ["--ignore", "x", "--ignore", "z"], 2, "no column 'z'"),
+    ],
+)
+def test_spaces_of_a_file_that_does_not_have_what_is_asked(tmp_path, text, arguments, code, message):
+    file = tmp_path / "a.csv"
+    file.write_text(text)
+    output = call("spaces", file, *arguments, code=code)
+    assert message in output
+    assert "Keys" not in output
+
+
 def test_spaces_shows_when_each_key_was_alive(jsonl, tmp_path):
     figure = tmp_path / "a.svg"
     output = call(

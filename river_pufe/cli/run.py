@@ -21,6 +21,7 @@ from .. import files
 from ..pufe import PUFEClassifier, PUFERegressor
 from ..record import Series
 from . import show
+from .columns import check_columns
 from .interrupts import Interrupts
 from .session import Session
 
@@ -85,7 +86,8 @@ class Run:
             try:
                 # Opening waits for the first line of a pipe, so it can be interrupted as well.
                 with files.Reader(o.file, o.format, o.na) as reader:
-                    _check_columns(o, reader)
+                    # New data for a model that is there may do without a target.
+                    check_columns(reader, [*([] if o.load is not None else [o.target]), o.time, *o.ignore])
                     if o.load is not None:
                         self.session = Session(_load(o), o.metric, o.window)
                     self._work(reader)
@@ -275,18 +277,6 @@ def _check_outputs(o: Options) -> None:
             raise show.UsageError(f"{path} cannot be written: {why}")
         if o.file != files.STDIN and path.exists() and path.samefile(o.file):
             raise show.UsageError(f"{path} is the file that is read")
-
-
-def _check_columns(o: Options, reader: files.Reader) -> None:
-    """A name that a csv does not have is most likely a slip."""
-    if reader.columns is None:
-        return
-    if not reader.columns:
-        raise show.UsageError(f"{reader.name} is empty")
-    wanted = [*([] if o.load is not None else [o.target]), *([o.time] if o.time else []), *o.ignore]
-    for name in wanted:
-        if name not in reader.columns:
-            raise show.UsageError(f"{reader.name} has no column {name!r}; it has {show.shorten(reader.columns, 12)}")
 
 
 def _load(o: Options) -> typing.Any:
