@@ -83,8 +83,7 @@ class FeatureEvolving(base.Estimator):
             If a value is not a finite number, or the target is none. The model is as it was then.
 
         """
-        if not 0 <= w < math.inf:
-            raise ValueError(f"the sample weight w is {w!r}, it must be a finite number, 0 or more")
+        w = _check_weight(w)
         task = self._task
         y = task.check(y)
         reading = self._follow(x)
@@ -116,12 +115,13 @@ class FeatureEvolving(base.Estimator):
         Raises
         ------
         ValueError
-            If a cell is not a finite number, or a target is none. Nothing is learned of the frame then.
+            If a cell is not a finite number, a target is none, or a weight is below 0. Nothing is learned of the frame
+            then.
 
         """
         batch = Batch(X)
         targets = [self._task.check(target) for target in y]
-        weights = [1.0] * len(targets) if w is None else [float(weight) for weight in w]
+        weights = [1.0] * len(targets) if w is None else [_check_weight(weight) for weight in w]
         if not len(batch) == len(targets) == len(weights):
             raise ValueError(
                 f"X has {len(batch)} rows, y {len(targets)} and w {len(weights)}: they must be of one length"
@@ -226,3 +226,10 @@ class FeatureEvolving(base.Estimator):
                 *([cell if up else "asleep" for cell, up in zip(cells, (*awake, 1.0))] for _, cells in answers),
             ],
         )
+
+
+def _check_weight(w: typing.Any) -> float:
+    if not 0 <= w < math.inf:
+        raise ValueError(f"the sample weight w is {w!r}, it must be a finite number, 0 or more")
+    # Other types would take the weights of the model with them: np.float32 has half of the digits.
+    return float(w)

@@ -75,7 +75,8 @@ class Reader:
 
     Whether a file is compressed (gzip, bzip2, xz) is told from its first bytes, its format from its name or, where that
     says nothing, from its first line. A csv has names in its first line; its delimiter is the one of comma, semicolon
-    and tab that is most frequent there. A bad line is reported as one, and the next one read.
+    and tab that is most frequent there, and between semicolons 1,5 is a number. A bad line is reported as one, and the
+    next one read.
 
     **When to use it.** For samples as others write them. `river.stream.iter_csv` is for files whose columns are known:
     it is told the type of each, and keeps what is empty as a string.
@@ -196,6 +197,7 @@ class Reader:
         texts = (line.decode("utf-8", "surrogateescape") for line in self._lines())
         header = self._first.decode("utf-8", "surrogateescape")
         delimiter = max(",;\t", key=header.count)
+        self._decimal_commas = delimiter == ";"
         return csv.reader(texts, delimiter=delimiter, strict=True)
 
     def _header(self) -> list[str]:
@@ -237,7 +239,7 @@ class Reader:
 
     def _value(self, cell: str) -> typing.Any:
         try:
-            number = float(cell)
+            number = float(cell.replace(",", ".") if self._decimal_commas else cell)
         except ValueError:
             pass
         else:
@@ -327,8 +329,8 @@ class OneHotStrings(base.Transformer):
         return encoded
 
 
-def to_label(value: typing.Any) -> typing.Any:
-    """A target as a class: whole numbers are ints, whatever the file made of them."""
+def whole(value: typing.Any) -> typing.Any:
+    """A value in which whole numbers are ints, whatever the file made of them: a class, or a time."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 

@@ -10,7 +10,7 @@ from river.utils import dataframe
 
 from .sketch import Array
 from .spaces import Key
-from .values import number
+from .values import LARGEST, number
 
 Frame = nw.DataFrame[typing.Any]
 
@@ -34,11 +34,13 @@ class Batch:
 
     def _numbers(self) -> Array | None:
         try:
-            rows = dataframe.to_numpy(self.frame)
+            # NumPy makes numbers of texts and dates as well.
+            rows = dataframe.to_numpy(self.frame) if all(map(_is_number, self.frame.schema.values())) else None
         except (TypeError, ValueError):
             rows = None
         if rows is not None and not np.isinf(rows).any():
-            return rows
+            finite: Array = np.clip(rows, -LARGEST, LARGEST)
+            return finite
         for row in self.frame.iter_rows():
             for key, value in zip(self.keys, row):
                 number(key, value)
@@ -51,3 +53,7 @@ class Batch:
         rows = self.frame.iter_rows() if self.rows is None else self.rows.tolist()
         for row in rows:
             yield dict(zip(self.keys, row))
+
+
+def _is_number(dtype: nw.dtypes.DType) -> bool:
+    return dtype.is_numeric() or dtype == nw.Boolean

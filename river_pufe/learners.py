@@ -143,6 +143,9 @@ class RiverModel(Learner):
         return np.nan_to_num(task.scores(self._model, x), posinf=_LARGE, neginf=-_LARGE).clip(-_LARGE, _LARGE)
 
     def learn(self, x: Features, y: typing.Any, error: Array, w: float) -> None:
+        # A sample that does not count is none: some models divide by the sum of the weights.
+        if w == 0.0:
+            return
         self._untrained = False
         weight = {} if w == 1.0 else {"w": w}
         self._model.learn_one(x, y, **weight)  # type: ignore[attr-defined]

@@ -14,7 +14,7 @@ from .linear_map import Affine, LinearMap
 from .scaling import RowScaler
 from .sketch import Array, FrequentDirections
 from .spaces import Event, Evolution, FeatureSpace, FeatureSpaces, Key, Mask, Row, Sample
-from .values import number
+from .values import LARGEST, number
 
 #: Views of a sample, the rows of `Reading.views`.
 PRESENT, COMPLETED, FRESH = range(3)
@@ -275,7 +275,8 @@ class FeatureRecovery(base.Transformer):
         for retired in self._retired.values():
             if retired.recover is not None:
                 _, mean, deviation, _ = retired.statistics
-                recovered = mean + retired.recover(row) * deviation
+                with np.errstate(over="ignore"):
+                    recovered = np.clip(mean + retired.recover(row) * deviation, -LARGEST, LARGEST)
                 known.update(zip(retired.keys, recovered.tolist()))
         known.update(zip(self._spaces.keys, completed.tolist()))
         return known

@@ -17,8 +17,10 @@ _SETTLED = 10
 _COLLAPSED = 1e-4
 #: A slot that deviates less than this is constant.
 _CONSTANT = 1e-150
-#: So does one that deviates by this share of its mean: it is rounding.
+#: So is one that deviates by this share of its mean: it is rounding.
 _ROUNDING = 1e-13
+#: Entries that nothing else cuts are cut here, so that their products with one another and with weights stay finite.
+_FARTHEST = 1e50
 #: Units are taken anew when a quarter more rows were seen since, and after this many rows at the latest.
 _GROWTH, _LATEST = 1.25, 64
 
@@ -71,8 +73,9 @@ class RowScaler(base.Base):
         """Standardized row, written to `out`; both of shape (d,)."""
         np.subtract(row, self.mean, out=out)
         out *= self._inverse
-        np.minimum(out, self.clip, out=out)
-        return np.maximum(out, -self.clip, out=out)
+        clip = min(self.clip, _FARTHEST)
+        np.minimum(out, clip, out=out)
+        return np.maximum(out, -clip, out=out)
 
     def unscale(self, scaled: Array) -> Array:
         """The row that is standardized to `scaled`."""
@@ -170,8 +173,8 @@ class NoScaler(RowScaler):
         super().__init__(clip=math.inf, memory=math.inf, centered=False)
 
     def scale(self, row: Array, out: Array) -> Array:
-        out[:] = row
-        return out
+        np.minimum(row, _FARTHEST, out=out)
+        return np.maximum(out, -_FARTHEST, out=out)
 
     def update(self, row: Array) -> None:
         pass

@@ -50,7 +50,7 @@ class FeatureSpace:
     state
         ``"current"``, ``"previous"`` (during an overlap) or ``"retired"``.
     opened_at
-        Round of its first sample, counted from 0.
+        Round in which its first new key came, counted from 0.
     vanished
         The keys that are regarded as gone.
 
@@ -414,7 +414,6 @@ class FeatureSpaces(base.Base):
             fleeting = tuple(key for key, away in zip(self.keys[p:], gone[p:]) if away)
             keys, opened_at = (*self.keys[:p], *fleeting), self._previous_opened_at
             retired = FeatureSpace(self._previous_number, keys, "retired", opened_at, dropped)
-            self._opened_at = self._opened_at if gone[:p].all() else opened_at
         else:
             retired = FeatureSpace(self._number, tuple(self.keys[p:]), "retired", self._opened_at, dropped)
             self._number, self._opened_at = self._previous_number, self._previous_opened_at

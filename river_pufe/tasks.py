@@ -25,7 +25,7 @@ _CERTAIN = 20.0
 _FIRST = 10
 #: How many deviations, or median deviations among the first, a target counts for at most.
 _WINSOR = 10.0
-#: Targets beyond this are cut, so that their squares stay finite.
+#: Targets beyond this are cut, in any unit, so that their squares stay finite.
 _HUGE = 1e150
 #: How much of an answer is shown in a table: classes, letters of each, and numbers up to which all digits are.
 _SHOWN, _WIDTH, _LONG = 8, 12, 1e9
@@ -297,7 +297,8 @@ class Regression(Task):
         self._mean, self._deviation = middle + float(away.mean()), float(away.std())
 
     def target(self, y: float) -> Array:
-        return np.array([(y - self._mean) / self._deviation if self._deviation else 0.0])
+        off = (y - self._mean) / self._deviation if self._deviation else 0.0
+        return np.array([min(max(off, -_HUGE), _HUGE)])
 
     def predictions(self, scores: Array) -> Array:
         return scores

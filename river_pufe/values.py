@@ -28,7 +28,8 @@ def number(key: typing.Hashable, value: object) -> float:
         value = value[()]
     if type(value).__name__ == "NaTType":
         return math.nan
-    if not isinstance(value, numbers.Real | decimal.Decimal | np.bool_):
+    # NumPy takes a span of time for an integer.
+    if not isinstance(value, numbers.Real | decimal.Decimal | np.bool_) or isinstance(value, np.timedelta64):
         cure = (
             "encode it first, e.g. with preprocessing.OneHotEncoder() | …"
             if isinstance(value, str | bytes)

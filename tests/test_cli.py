@@ -165,6 +165,18 @@ def test_few_whole_numbers_are_looked_at_until_it_is_clear(tmp_path):
     assert "Accuracy" in call("run", write_jsonl(tmp_path / "b.jsonl", rows[:60]), "--target", "y")
 
 
+def test_a_file_of_texts_has_no_other_classes(tmp_path):
+    rows = [{"x": float(i % 3), "y": "abc"[i % 3]} for i in range(100)]
+    file = write_jsonl(tmp_path / "a.jsonl", rows)
+    model = PUFEClassifier()
+    model.learn_one({"x": rows[0]["x"]}, rows[0]["y"])
+    metric = evaluate.progressive_val_score([({"x": row["x"]}, row["y"]) for row in rows[1:]], model, metrics.MacroF1())
+    output = call("run", file, "--target", "y", "--metric", "MacroF1")
+    assert f"{metric.get():.2%}" in output
+    assert "Progressive validation of 99 samples" in output
+    assert "without a target" not in output
+
+
 def test_metrics_can_be_chosen(jsonl):
     output = warm(jsonl, "--metric", "LogLoss", "--metric", "ROCAUC")
     assert "LogLoss" in output
@@ -178,7 +190,7 @@ def test_texts_are_encoded_on_request(tmp_path):
     ]
     file = write_jsonl(tmp_path / "a.jsonl", rows)
     output = call("run", file, "--target", "y", code=1)
-    assert "line 1: 'city' is 'Oslo', which is not a number: say --one-hot or --ignore city" in output
+    assert "line 1: 'city' is 'Oslo', which is not a number: say --one-hot, --ignore city, or --time city if" in output
     output = call("run", file, "--target", "y", "--one-hot")
     assert "city=Rome" in output
     accuracy = float(output.partition("Accuracy")[2].partition("%")[0])
@@ -244,6 +256,7 @@ def test_new_data_need_no_target_column(jsonl, tmp_path):
     ("content", "arguments", "code", "message"),
     [
         (b"nothing", [], 1, "is not a model that can be loaded"),
+        (b"N)R.", [], 1, "is not a model that can be loaded"),
         (pickle.dumps({"a": 1}), [], 2, "dict is not a model of river_pufe"),
         (pickle.dumps(PUFERegressor()), ["--task", "classification"], 2, "not a model for classification"),
         (pickle.dumps(PUFEClassifier()), ["--absent", "zero"], 2, "--absent is settled"),
@@ -255,6 +268,17 @@ def test_what_cannot_be_loaded(jsonl, tmp_path, content, arguments, code, messag
     model = tmp_path / "model.pkl"
     model.write_bytes(content)
     assert message in warm(jsonl, "--load", model, *arguments, code=code)
+
+
+def test_a_model_that_is_not_there(jsonl):
+    assert "nowhere.pkl cannot be read: No such file or directory\n" in warm(jsonl, "--load", "nowhere.pkl", code=1)
+
+
+def test_whole_numbers_are_times_as_they_are(tmp_path):
+    rows = [{"t": 1700000000 + t, "x": t % 5, "y": t % 2} for t in range(50)]
+    file, out = write_csv(tmp_path / "a.csv", rows), tmp_path / "out.jsonl"
+    assert "line 2 (1700000000): opened x" in call("run", file, "--target", "y", "--time", "t", "--predictions", out)
+    assert lines_of(out)[-1]["time"] == 1700000049
 
 
 # run: bad lines
@@ -333,11 +357,11 @@ def test_nothing_but_bad_lines_is_an_error(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["", "x,y\n"])
-def test_an_empty_file_is_no_error(tmp_path, text):
+def test_an_empty_file_has_nothing_to_learn(tmp_path, text):
     file = tmp_path / "a.csv"
     file.write_text(text)
-    code = 0 if text else 2
-    call("run", file, "--target", "y", code=code)
+    said = call("run", file, "--target", "y", code=0 if text else 2)
+    assert ("No sample was used" if text else "a.csv is empty") in said
 
 
 def test_a_file_that_breaks_off_saves_what_was_read(csv, tmp_path):
@@ -359,6 +383,8 @@ def test_a_file_that_breaks_off_saves_what_was_read(csv, tmp_path):
         (["--target", "warm", "--time", "date"], "no column 'date'"),
         (["--target", "warm", "--metric", "Nonsense"], "no metric 'Nonsense'"),
         (["--target", "warm", "--metric", "base"], "no metric 'base'"),
+        (["--target", "warm", "--metric", "FBeta"], "FBeta is a table, or has parameters of its own"),
+        (["--target", "warm", "--metric", "ConfusionMatrix"], "ConfusionMatrix is a table"),
         (["--target", "warm", "--metric", "MAE"], "MAE is not made for classification"),
         (["--target", "warm", "--figure", "a.doc"], "no kind of figure"),
         (["--target", "warm", "--save", "nowhere/model.pkl"], "no such directory"),
@@ -407,6 +433,23 @@ def test_warnings_are_told_as_sentences(tmp_path):
 
 
 # spaces
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "code", "message"),
+    [
+        ("", [], 2, "a.csv is empty"),
+        ("x,y\n", [], 0, "0 samples"),
+        ("x,y\n1,2\n", ["--time", "t"], 2, "no column 't'; it has x, y"),
+        ("x,y\n1,2\n", ["--ignore", "x", "--ignore", "z"], 2, "no column 'z'"),
+    ],
+)
+def test_spaces_of_a_file_that_does_not_have_what_is_asked(tmp_path, text, arguments, code, message):
+    file = tmp_path / "a.csv"
+    file.write_text(text)
+    output = call("spaces", file, *arguments, code=code)
+    assert message in output
+    assert "Keys" not in output
 
 
 def test_spaces_shows_when_each_key_was_alive(jsonl, tmp_path):

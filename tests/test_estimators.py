@@ -5,7 +5,10 @@ from __future__ import annotations
 import inspect
 import itertools
 import math
+import pickle
+import statistics
 
+import numpy as np
 import pytest
 from river import base, checks, linear_model, preprocessing, tree
 
@@ -118,3 +121,21 @@ def test_a_key_that_is_lost_is_recovered_though_its_space_lives_on(model):
     assert model.vanished == ("c",)
     for x, _ in samples[:20]:
         assert model.recover_one({"a": x["a"], "b": x["b"]}) == pytest.approx({"c": x["c"]}, abs=0.05)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float16, np.int64])
+def test_weights_of_any_type_are_numbers(kind):
+    models = PUFERegressor(), PUFERegressor()
+    for t in range(50):
+        for model, w in zip(models, (2.0, kind(2))):
+            model.learn_one({"a": math.sin(t), "b": math.cos(t)}, math.sin(t + 1), w=w)
+    assert pickle.dumps(models[0]) == pickle.dumps(models[1])
+
+
+@pytest.mark.parametrize("model", [tree.HoeffdingTreeRegressor(), linear_model.LinearRegression()])
+def test_a_river_model_learns_nothing_from_what_does_not_count(model):
+    """Some divide by the sum of the weights."""
+    ours = PUFERegressor(model)
+    for t in range(20):
+        ours.learn_one({"a": math.sin(t)}, math.cos(t), w=0.0)
+    assert ours.predict_one({"a": 1.0}) == pytest.approx(statistics.mean(math.cos(t) for t in range(20)))

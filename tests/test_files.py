@@ -61,6 +61,12 @@ def test_csv_comes_back(tmp_path_factory, rows, delimiter):
     assert [record for _, record in read(path)] == expected
 
 
+@pytest.mark.parametrize(("delimiter", "value"), [(";", 1.5), ("\t", "1,5")])
+def test_decimal_commas(tmp_path, delimiter, value):
+    path = write(tmp_path / "a.csv", f"x{delimiter}y{delimiter}z\n1,5{delimiter}2.5{delimiter}1,2,3\n")
+    assert read(path) == [(2, {"x": value, "y": 2.5, "z": "1,2,3"})]
+
+
 @pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress], ids=["gzip", "bzip2", "xz"])
 @pytest.mark.parametrize("name", ["a.csv", "a", "a.jsonl.gz", "a.csv.of.mine"])
 def test_compressed_whatever_the_name(tmp_path, compress, name):
@@ -249,6 +255,6 @@ def test_task_is_guessed(targets, task):
 
 
 @pytest.mark.parametrize(("value", "label"), [(1.0, 1), (2.5, 2.5), ("a", "a"), (True, True), (math.inf, math.inf)])
-def test_labels(value, label):
-    assert files.to_label(value) == label
-    assert type(files.to_label(value)) is type(label)
+def test_whole_numbers(value, label):
+    assert files.whole(value) == label
+    assert type(files.whole(value)) is type(label)

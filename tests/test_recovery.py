@@ -363,3 +363,17 @@ def test_arrays_follow_the_spaces_whatever_comes(params, phases, paper):
                 if retired.recover is not None:
                     assert retired.recover.left.shape[0] == len(retired.keys) == retired.statistics.shape[1]
                     assert retired.recover.right.shape[1] == d
+
+
+def test_what_is_recovered_is_cut_as_what_is_read_is():
+    """The factors of maps multiply over several changes."""
+    recovery = paper_recovery()
+    for t in range(90):
+        a, space = math.sin(t), t // 30
+        x = {f"{space} a": a * 10.0 ** (-60 * space)}
+        if t % 30 > 20:
+            x[f"{space + 1} a"] = a * 10.0 ** (-60 * (space + 1))
+        recovery.learn_one(x)
+    recovered = recovery.recover_one({"2 a": 1e90})
+    assert recovered.keys() == {"0 a", "1 a"}
+    assert max(recovered.values()) == 1e150

@@ -300,13 +300,21 @@ def test_new_slots_start_anew_and_old_ones_go_on(rows, later):
     assert_units_of(scaler, np.vstack([np.hstack([rows, np.full((len(rows), more), math.nan)]), together[:latest]]))
 
 
+def test_entries_that_are_not_cut_are_finite_when_squared():
+    scaler = RowScaler(clip=math.inf)
+    scaler.extend(1)
+    fed(scaler, np.array([[0.0], [1e-9]] * 20))
+    with np.errstate(all="raise"):
+        assert np.isfinite(np.square(scaled(scaler, np.array([1e150])))).all()
+
+
 # Rows as they are.
 
 
 def test_no_scaler_changes_nothing():
     scaler = NoScaler()
     scaler.extend(2)
-    row = np.array([1e100, math.nan])
+    row = np.array([1e40, math.nan])
     before = pickle.dumps(scaler)
     assert scaler.update(row) is None
     assert pickle.dumps(scaler) == before

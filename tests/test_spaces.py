@@ -152,6 +152,16 @@ def test_spaces_are_told_apart_where_keys_are_missing_as_well(d, missing, seed):
     assert opened_at == next(t for t, x in enumerate(stream(lives, 500, missing, seed)) if x.keys() & new)
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_a_space_that_some_old_keys_live_on_in_opened_with_its_new_keys(missing, seed):
+    gone, old, new = names("a", 3), names("b", 5), names("c", 4)
+    lives = dict.fromkeys(gone, (0, 230)) | dict.fromkeys(old, (0, 900)) | dict.fromkeys(new, (200, 900))
+    spaces = watch(stream(lives, 700, missing, seed))
+    opened_at = next(t for t, x in enumerate(stream(lives, 700, missing, seed)) if x.keys() & set(new))
+    assert told(spaces) == [("retired", {*gone, *old}, 0), ("current", {*old, *new}, opened_at)]
+
+
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 @pytest.mark.parametrize("gap", [1, 3, 7])
 @pytest.mark.parametrize("d", [2, 5, 12])
@@ -624,6 +634,7 @@ def test_any_real_number_is_a_value(value):
         decimal.Decimal("inf"),
         np.array([1.0]),
         np.ones(2),
+        np.timedelta64(1, "s"),
     ],
 )
 @pytest.mark.parametrize("key", ["a", "unknown"])

@@ -570,6 +570,14 @@ def test_huge_targets_are_cut_so_that_their_squares_are_finite(prototype, y):
     assert math.isfinite(task.answer(np.zeros(1)))
 
 
+@pytest.mark.parametrize("unit", [1e-9, 1e-100])
+def test_losses_of_huge_targets_are_finite_in_small_units(unit):
+    task = knowing(Regression(), [0.0, unit] * 10)
+    with np.errstate(all="raise", under="ignore"):
+        losses = task.losses(np.zeros((1, 1)), task.target(task.check(1e300)))
+    assert losses.tolist() == [1.0]
+
+
 @pytest.mark.parametrize("prototype", [*CLASSIFICATIONS, *REGRESSIONS], ids=lambda task: type(task).__name__)
 def test_asking_changes_nothing(prototype):
     ys = ["a", "b", "c"] if isinstance(prototype, Classification) else [1.0, 2.0, 4.0]

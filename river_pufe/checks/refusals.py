@@ -22,6 +22,7 @@ _BAD_VALUES = (
     (1.0, 2.0),
     1j,
     np.array([1.0, 2.0]),
+    np.timedelta64(1, "s"),
     math.inf,
     -math.inf,
     np.float64("inf"),

@@ -9,6 +9,7 @@ from ..files import FileError, Reader
 from ..record import Presence, Series
 from ..spaces import FeatureSpaces, Key
 from . import show
+from .columns import check_columns
 from .interrupts import Interrupts
 
 
@@ -32,6 +33,7 @@ def alive(
         try:
             # Opening waits for the first line of a pipe, so it can be interrupted as well.
             with Reader(file, format, na) as reader, show.progress_bar(err) as bar:
+                check_columns(reader, [time, *ignore])
                 task = bar.add_task(pathlib.PurePath(reader.name).name, total=reader.size, detail="")
                 for line in reader:
                     if line.error:
@@ -56,8 +58,9 @@ def alive(
             code = 1
             show.say(err, str(error), "red")
         interrupts.ignore()
-    out.print(show.strips(record, spaces.vanished, out, most))
-    out.print(show.spaces_table(spaces.spaces))
+    if record.rounds:
+        out.print(show.strips(record, spaces.vanished, out, most))
+        out.print(show.spaces_table(spaces.spaces))
     show.say(out, f"\n{show.count(record.rounds, 'sample')}" + (f"; {show.count(n_bad, 'bad line')}" if n_bad else ""))
     if figure is not None and record.rounds:
         show.draw(figure, record, spaces, times=times)

@@ -21,6 +21,7 @@ from .. import files
 from ..pufe import PUFEClassifier, PUFERegressor
 from ..record import Series
 from . import show
+from .columns import check_columns
 from .interrupts import Interrupts
 from .session import Session
 
@@ -85,7 +86,8 @@ class Run:
             try:
                 # Opening waits for the first line of a pipe, so it can be interrupted as well.
                 with files.Reader(o.file, o.format, o.na) as reader:
-                    _check_columns(o, reader)
+                    # New data for a model that is there may do without a target.
+                    check_columns(reader, [*([] if o.load is not None else [o.target]), o.time, *o.ignore])
                     if o.load is not None:
                         self.session = Session(_load(o), o.metric, o.window)
                     self._work(reader)
@@ -108,7 +110,7 @@ class Run:
                 y, when = record.pop(o.target, None), record.pop(o.time, None) if o.time else None
                 for name in o.ignore:
                     record.pop(name, None)
-                yield Row(line.number, record, y, when, line.error)
+                yield Row(line.number, record, y, files.whole(when), line.error)
         except files.FileError as error:
             yield Row(0, error=str(error))
 
@@ -132,7 +134,7 @@ class Run:
         model: typing.Any = kind(absent=o.absent or "missing")
         self.session = Session(files.OneHotStrings() | model if o.one_hot else model, o.metric, o.window)
         if o.task is None and targets:
-            example = files.to_label(targets[0]) if kind is PUFEClassifier else targets[0]
+            example = files.whole(targets[0]) if kind is PUFEClassifier else targets[0]
             show.say(self.out, f"{o.target}, for example {example!r}: {task or 'classification'} (see --task)")
         return itertools.chain(ahead, rows)
 
@@ -184,7 +186,11 @@ class Run:
             raise show.RunError(why)
         texts = [key for key, value in row.x.items() if isinstance(value, str)]
         if texts and not row.error and repr(texts[0]) in why:
-            why = f"{texts[0]!r} is {row.x[texts[0]]!r}, which is not a number: say --one-hot or --ignore {texts[0]}"
+            name = texts[0]
+            why = (
+                f"{name!r} is {row.x[name]!r}, which is not a number: say --one-hot, --ignore {name}, "
+                f"or --time {name} if it says when"
+            )
         message = f"line {row.line}: {why}"
         if self.options.on_error == "stop":
             raise show.RunError(f"{message}\nStopped there (see --on-error).")
@@ -236,9 +242,10 @@ class Run:
             out.print(show.make_table(title, ("metric", "value"), values, right=(1,)))
         out.print(show.spaces_table(session.model.spaces))
         parts = [
-            f"{session.rounds:,} samples in {seconds:.1f} s, {session.rounds / max(seconds, 1e-9):,.0f} per second"
+            f"{show.count(session.rounds, 'sample')} in {seconds:.1f} s, "
+            f"{session.rounds / max(seconds, 1e-9):,.0f} per second"
         ]
-        unlabelled = session.rounds - session.n_scored
+        unlabelled = session.rounds - session.n_learned
         parts += [f"{unlabelled:,} without a target"] if unlabelled else []
         parts += [f"{show.count(self.n_bad, 'bad line')} skipped"] if self.n_bad else []
         show.say(out, "\n" + "; ".join(parts))
@@ -272,16 +279,6 @@ def _check_outputs(o: Options) -> None:
             raise show.UsageError(f"{path} is the file that is read")
 
 
-def _check_columns(o: Options, reader: files.Reader) -> None:
-    """A name that a csv does not have is most likely a slip."""
-    if reader.columns is None:
-        return
-    wanted = [*([] if o.load is not None else [o.target]), *([o.time] if o.time else []), *o.ignore]
-    for name in wanted:
-        if name not in reader.columns:
-            raise show.UsageError(f"{reader.name} has no column {name!r}; it has {show.shorten(reader.columns, 12)}")
-
-
 def _load(o: Options) -> typing.Any:
     given = [name for name, value in (("--absent", o.absent), ("--one-hot", o.one_hot)) if value]
     if given:
@@ -289,7 +286,10 @@ def _load(o: Options) -> typing.Any:
     try:
         with typing.cast(pathlib.Path, o.load).open("rb") as file:
             model = pickle.load(file)
-    except (OSError, pickle.UnpicklingError, AttributeError, ImportError, EOFError, ValueError, IndexError) as error:
+    except OSError as error:
+        raise show.RunError(f"{o.load} cannot be read: {error.strerror or error}") from None
+    except Exception as error:
+        # What is no pickle can fail in any way.
         raise show.RunError(f"{o.load} is not a model that can be loaded: {error}") from None
     kinds = {"classification": base.Classifier, "regression": base.Regressor}
     if o.task is not None and not isinstance(model, kinds[o.task]):

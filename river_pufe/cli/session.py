@@ -48,7 +48,7 @@ class Session:
                 task = "classification" if self.classifies else "regression"
                 raise UsageError(f"the metric {type(metric).__name__} is not made for {task}")
         self.rolling: typing.Any = utils.Rolling(kinds[0], window_size=window)
-        self.rounds = self.n_scored = 0
+        self.rounds = self.n_learned = self.n_scored = 0
         start = self.model.rounds
         self.experienced = start > 0
         self.record, self.scores, self.weights = Presence(start=start), Series(), Series()
@@ -72,7 +72,7 @@ class Session:
             seen = transformer.transform_one(seen)
         prediction = self.model.predict_proba_one(seen) if self.classifies else self.model.predict_one(seen)
         if y is not None:
-            y = self._check(files.to_label(y) if self.classifies else y)
+            y = self._check(files.whole(y) if self.classifies else y)
         for transformer in self.transformers:
             transformer.learn_one(x, y) if transformer._supervised else transformer.learn_one(x)
             x = transformer.transform_one(x)
@@ -80,7 +80,10 @@ class Session:
             self.model.observe_one(x)
         else:
             self.model.learn_one(x, y)
-            self._score(y, prediction)
+            # Before any label the classes are False and True, which are no classes among texts and numbers.
+            if self.knows or not self.classifies or isinstance(y, bool):
+                self._score(y, prediction)
+            self.n_learned += 1
         self.record.update(x)
         self.weights.add(self.record.rounds - 1, self.model.expert_weights)
         self.rounds += 1
@@ -108,7 +111,7 @@ class Session:
     @property
     def knows(self) -> bool:
         """Whether anything was learned from a target."""
-        return self.experienced or self.n_scored > 0
+        return self.experienced or self.n_learned > 0
 
     def news(self) -> list[Event]:
         """What happened to the keys since the last call, oldest first."""
@@ -119,6 +122,11 @@ class Session:
 
 def _metric(name: str) -> typing.Any:
     found = getattr(metrics, name, None)
+    names = "use a name like Accuracy, LogLoss, ROCAUC, MAE or R2"
     if not (isinstance(found, type) and issubclass(found, metrics.base.Metric)):
-        raise UsageError(f"River has no metric {name!r}: use a name like Accuracy, LogLoss, ROCAUC, MAE or R2")
+        raise UsageError(f"River has no metric {name!r}: {names}")
+    try:
+        found().get()
+    except (TypeError, NotImplementedError):
+        raise UsageError(f"the metric {name} is a table, or has parameters of its own: {names}") from None
     return found

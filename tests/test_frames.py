@@ -1,0 +1,71 @@
+"""Are frames read as their rows are?"""
+
+from __future__ import annotations
+
+import datetime
+import math
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from river_pufe import PUFERegressor
+from river_pufe.frames import Batch
+
+FRAMES = [pd.DataFrame, pl.DataFrame]
+ROWS = [{"a": math.sin(t), "b": math.cos(t)} for t in range(40)]
+
+
+def taught(scale=1.0):
+    model = PUFERegressor()
+    for x in ROWS:
+        model.learn_one({key: scale * value for key, value in x.items()}, x["a"] + 2 * x["b"])
+    return model
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.parametrize(
+    "values",
+    [["1", "2"], [datetime.datetime(2020, 1, 1)] * 2, [datetime.timedelta(1)] * 2],
+    ids=["texts", "dates", "spans"],
+)
+def test_what_is_no_number_in_a_sample_is_none_in_a_frame(frame, values):
+    with pytest.raises(ValueError, match=r"feature 'b' has the value .*, which is not a number"):
+        Batch(frame({"a": [1.0, 2.0], "b": values}))
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.array([1, None, 3], dtype="Int64"),
+        pd.array([True, None, False], dtype="boolean"),
+        pd.array([1, None, 3], dtype="object"),
+        np.array([1, 2, 3], dtype=np.uint8),
+        np.array([1, math.nan, 3], dtype=np.float16),
+    ],
+    ids=lambda column: str(column.dtype),
+)
+def test_numbers_of_any_type(column):
+    samples = [{"a": value} for value in column]
+    assert taught().predict_many(pd.DataFrame({"a": column})).tolist() == pytest.approx(
+        [taught().predict_one(x) for x in samples]
+    )
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+def test_large_values_are_cut_as_in_a_sample(frame):
+    model, xs = taught(scale=1e-12), [{"a": 1e300, "b": 0.0}, {"a": -1e308, "b": 1.0}]
+    with np.errstate(over="raise"):
+        answers = list(model.predict_many(frame(xs)))
+    assert answers == pytest.approx([model.predict_one(x) for x in xs])
+
+
+def test_a_bad_weight_is_refused_before_anything_is_learned():
+    model = taught()
+    before = pickle.dumps(model)
+    for w in (-1.0, math.nan, math.inf):
+        with pytest.raises(ValueError, match=repr(w)):
+            model.learn_many(pd.DataFrame(ROWS), [0.0] * len(ROWS), w=[1.0] * (len(ROWS) - 1) + [w])
+        assert pickle.dumps(model) == before
