@@ -92,8 +92,8 @@ class LinearExperts(Experts):
     Parameters
     ----------
     rules
-        The learning rules; each is used in every view. By default two second-order rules, of which one forgets, and a
-        first-order one.
+        The learning rules; each is used in every view. By default a second-order one, with a memory of 500
+        rounds, and a first-order one, which follows what changes faster.
     prior
         How much the views *present*, *recovered* and *fresh* count before any loss. The recovered model is what was
         best so far, so most of the trust is in it.
@@ -107,7 +107,7 @@ class LinearExperts(Experts):
     ) -> None:
         if not (len(prior) == 3 and min(prior) > 0):
             raise ValueError(f"prior is one number above 0 for each of present, recovered and fresh, not {prior!r}")
-        self.rules = rules if rules is not None else (Newton(), Newton(forgetting=0.99, prior=1.0), Gradient())
+        self.rules = rules if rules is not None else (Newton(forgetting=0.998), Gradient())
         self.prior = prior
         self._rules = [rule.clone() for rule in self.rules]
         for rule in self._rules:
