@@ -51,7 +51,7 @@ class Alone(ConditionalMean):
 
 #: So little that no loss can make up for it.
 OFF = 1e-30
-ALL, FORGETTING, GRADIENT = Newton(), Newton(forgetting=0.99, prior=1.0), Gradient()
+SLOW, GRADIENT = Newton(forgetting=0.998), Gradient()
 
 
 def experts(**params):
@@ -72,10 +72,11 @@ VARIANTS = {
         "*present* trusted most": experts(prior=(8.0, 3.0, 1.0)),
     },
     "Rules": {
-        "no rule that remembers all": rules(FORGETTING, GRADIENT),
-        "no rule that forgets": rules(ALL, GRADIENT),
-        "no first-order rule": rules(ALL, FORGETTING),
-        "one rule that forgets slowly, and the first-order one": rules(Newton(forgetting=0.998), GRADIENT),
+        "no second-order rule": rules(GRADIENT),
+        "no first-order rule": rules(SLOW),
+        "a second-order rule that remembers all": rules(Newton(), GRADIENT),
+        "one that forgets faster (0.99)": rules(Newton(forgetting=0.99), GRADIENT),
+        "both of these, and the first-order one": rules(Newton(), Newton(forgetting=0.99, prior=1.0), GRADIENT),
     },
     "Hedge": {
         "none: experts count by their priors": {"aggregator": Unweighed()},
