@@ -109,7 +109,7 @@ class PUFEClassifier(FeatureEvolving, base.MiniBatchClassifier):
     ...         yield x, a > b
     >>> model = PUFEClassifier()
     >>> evaluate.progressive_val_score(stream(), model, metrics.Accuracy())
-    Accuracy: 97.00%
+    Accuracy: 96.25%
 
     >>> [(space.keys, space.state) for space in model.spaces]
     [(('old a', 'old b'), 'retired'), (('new a', 'new b'), 'current')]

@@ -162,7 +162,7 @@ def run(
     >>> print(compare.markdown([comparison]))
     |  | NOGD | ROGD-u | PUFE |
     | --- | --- | --- | --- |
-    | Phishing-U | .7928 ± .0396• | .7840 ± .0136 | **.8144 ± .0385** |
+    | Phishing-U | .7928 ± .0396• | .7840 ± .0136 | **.8104 ± .0373** |
     <BLANKLINE>
     Accuracy (higher is better) over the rounds of the current space, mean ± standard deviation of 2 runs. ...
 
