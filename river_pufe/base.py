@@ -83,7 +83,7 @@ class FeatureEvolving(base.Estimator):
             If a value is not a finite number, or the target is none. The model is as it was then.
 
         """
-        w = _check_weight(w)
+        w = self._check_weight(w)
         task = self._task
         y = task.check(y)
         reading = self._follow(x)
@@ -121,13 +121,23 @@ class FeatureEvolving(base.Estimator):
         """
         batch = Batch(X)
         targets = [self._task.check(target) for target in y]
-        weights = [1.0] * len(targets) if w is None else [_check_weight(weight) for weight in w]
+        weights = [1.0] * len(targets) if w is None else [self._check_weight(weight) for weight in w]
         if not len(batch) == len(targets) == len(weights):
             raise ValueError(
                 f"X has {len(batch)} rows, y {len(targets)} and w {len(weights)}: they must be of one length"
             )
         for x, target, weight in zip(batch, targets, weights):
             self.learn_one(x, target, weight)
+
+    def _check_weight(self, w: typing.Any) -> float:
+        if not 0 <= w < math.inf:
+            raise ValueError(f"the sample weight w is {w!r}, it must be a finite number, 0 or more")
+        if w not in (0, 1) and not self._experts.takes_weights:
+            raise ValueError(
+                f"the sample weight w is {w!r}, but {type(self.model).__name__} takes none: learn without w"
+            )
+        # Other types would take the weights of the model with them: np.float32 has half of the digits.
+        return float(w)
 
     def observe_one(self, x: Sample) -> None:
         """Learn from the features of a sample whose target is not known.
@@ -226,10 +236,3 @@ class FeatureEvolving(base.Estimator):
                 *([cell if up else "asleep" for cell, up in zip(cells, (*awake, 1.0))] for _, cells in answers),
             ],
         )
-
-
-def _check_weight(w: typing.Any) -> float:
-    if not 0 <= w < math.inf:
-        raise ValueError(f"the sample weight w is {w!r}, it must be a finite number, 0 or more")
-    # Other types would take the weights of the model with them: np.float32 has half of the digits.
-    return float(w)

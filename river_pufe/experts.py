@@ -26,6 +26,11 @@ class Experts(base.Base, abc.ABC):
     """Experts that predict from a reading, learn from it, and follow the feature spaces."""
 
     @property
+    def takes_weights(self) -> bool:
+        """Whether samples may have weights."""
+        return True
+
+    @property
     @abc.abstractmethod
     def names(self) -> tuple[str, ...]:
         """Names of the experts, in the order of their predictions."""

@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 import abc
+import inspect
 import math
 import typing
 
 import numpy as np
-from river import base
+from river import base, compose
 
 from .sketch import Array
 from .spaces import Key
@@ -23,7 +24,16 @@ _FARTHEST = 1e100
 
 
 class Learner(base.Base, abc.ABC):
-    """A model of the features of one space."""
+    """A model of the features of one space.
+
+    Attributes
+    ----------
+    takes_weights
+        Whether samples may have weights.
+
+    """
+
+    takes_weights: bool = True
 
     @abc.abstractmethod
     def scores(self, x: Features, task: Task) -> Array:
@@ -128,6 +138,7 @@ class RiverModel(Learner):
         self.model = model
         self._model = model.clone()
         self._untrained = True
+        self.takes_weights = _takes_weights(model)
 
     @classmethod
     def _unit_test_params(cls) -> typing.Iterator[dict[str, typing.Any]]:
@@ -149,3 +160,10 @@ class RiverModel(Learner):
         self._untrained = False
         weight = {} if w == 1.0 else {"w": w}
         self._model.learn_one(x, y, **weight)  # type: ignore[attr-defined]
+
+
+def _takes_weights(model: typing.Any) -> bool:
+    while isinstance(model, compose.Pipeline):
+        model = next(reversed(model.steps.values()))
+    parameters = inspect.signature(model.learn_one).parameters.values()
+    return any(each.name == "w" or each.kind is each.VAR_KEYWORD for each in parameters)

@@ -79,6 +79,10 @@ class SpaceExperts(Experts):
         yield {"learner": OnlineGradientDescent()}
 
     @property
+    def takes_weights(self) -> bool:
+        return self.learner.takes_weights
+
+    @property
     def names(self) -> tuple[str, ...]:
         special = {_PRESENT: "present", _NOBODY: "nobody"}
         return tuple(special.get(number, f"space {number}") for number in self._numbers)

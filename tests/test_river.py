@@ -643,6 +643,15 @@ def test_questions_and_answers():
     assert statistics.mean(errors[N // 2 :]) < 0.5 * statistics.mean(abs(y) for _, y in NUMBERS[N // 2 :])
 
 
+def test_weights_of_samples_are_refused_where_the_model_takes_none():
+    model = PUFERegressor(preprocessing.StandardScaler() | linear_model.PARegressor())
+    model.learn_one({"a": 1.0}, 1.0)
+    before = pickle.dumps(model)
+    with pytest.raises(ValueError, match=r"w is 2\.0, but Pipeline takes none"):
+        model.learn_one({"a": 2.0, "b": 1.0}, 1.0, w=2.0)
+    assert pickle.dumps(model) == before
+
+
 def test_weights_of_samples_reach_the_model():
     weights = [1.0 + t % 3 for t in range(N)]
     model, errors = PUFERegressor(), []
