@@ -21,7 +21,10 @@ def read(key, value):
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return None
     try:
-        if not isinstance(value, numbers.Real | decimal.Decimal | np.bool_) or math.isinf(value):
+        is_number = isinstance(value, numbers.Real | decimal.Decimal | np.bool_) and not isinstance(
+            value, np.timedelta64
+        )
+        if not is_number or math.isinf(value):
             raise ValueError(f"{key!r} has the value {value!r}")
         number = float(value)
     except OverflowError:
