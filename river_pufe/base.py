@@ -84,9 +84,11 @@ class FeatureEvolving(base.Estimator):
 
         """
         w = self._check_weight(w)
+        y = self._task.check(y)
+        self._learn(self._follow(x), y, w)
+
+    def _learn(self, reading: Reading, y: typing.Any, w: float) -> None:
         task = self._task
-        y = task.check(y)
-        reading = self._follow(x)
         task.admit(y)
         self._experts.grow(task.n_columns)
         predictions, awake = self._experts.predict(reading, task)
@@ -126,8 +128,14 @@ class FeatureEvolving(base.Estimator):
             raise ValueError(
                 f"X has {len(batch)} rows, y {len(targets)} and w {len(weights)}: they must be of one length"
             )
-        for x, target, weight in zip(batch, targets, weights):
-            self.learn_one(x, target, weight)
+        start = 0
+        while start < len(batch):
+            # Following one sample may change what becomes of the next, so it is asked again and again.
+            readings = self._recovery.pass_by(batch.keys, batch.rows[start:]) if batch.rows is not None else []
+            readings = readings or [self._follow(batch[start])]
+            for n, reading in enumerate(readings, start):
+                self._learn(reading, targets[n], weights[n])
+            start += len(readings)
 
     def _check_weight(self, w: typing.Any) -> float:
         if not 0 <= w < math.inf:

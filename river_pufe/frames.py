@@ -30,7 +30,8 @@ class Batch:
     def __init__(self, X: typing.Any) -> None:
         self.frame: Frame = dataframe.into_frame(X)
         self.keys: list[Key] = list(self.frame.columns)
-        self.rows: Array | None = self._numbers()
+        self.rows: Array | None = None
+        self.rows = self._numbers()
 
     def _numbers(self) -> Array | None:
         try:
@@ -41,18 +42,21 @@ class Batch:
         if rows is not None and not np.isinf(rows).any():
             finite: Array = np.clip(rows, -LARGEST, LARGEST)
             return finite
-        for row in self.frame.iter_rows():
-            for key, value in zip(self.keys, row):
+        for sample in self:
+            for key, value in sample.items():
                 number(key, value)
         return None
 
     def __len__(self) -> int:
         return len(self.frame)
 
+    def __getitem__(self, position: int) -> dict[Key, typing.Any]:
+        """The sample that a row is."""
+        row = self.frame.row(position) if self.rows is None else self.rows[position].tolist()
+        return dict(zip(self.keys, row))
+
     def __iter__(self) -> typing.Iterator[dict[Key, typing.Any]]:
-        rows = self.frame.iter_rows() if self.rows is None else self.rows.tolist()
-        for row in rows:
-            yield dict(zip(self.keys, row))
+        return map(self.__getitem__, range(len(self)))
 
 
 def _is_number(dtype: nw.dtypes.DType) -> bool:

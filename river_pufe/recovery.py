@@ -223,6 +223,33 @@ class FeatureRecovery(base.Transformer):
         self._scaler.scale(rows[:, order], out=views[:, 1:])
         return None if np.isnan(views).any() else views
 
+    def pass_by(self, keys: list[Key], rows: Array) -> list[Reading]:
+        """Follow the first of many samples, as long as no key comes or is absent, and no unit changes.
+
+        Parameters
+        ----------
+        keys
+            Keys of the columns.
+        rows
+            Values, shape (n, columns), NaN where absent.
+
+        Returns
+        -------
+        How those samples look; none, if the very first has to be followed by itself.
+
+        """
+        columns = self._spaces.columns(keys)
+        if columns is None:
+            return []
+        rows = rows[: self._scaler.remaining, columns]
+        gaps = np.isnan(rows).any(1)
+        if gaps.any():
+            rows = rows[: gaps.argmax()]
+        views = np.ones((len(rows), 1, len(columns) + 1))
+        self._scaler.scale(rows, out=views[:, 0, 1:])
+        self._spaces.pass_by(len(rows))
+        return [Reading(row, view, True, self) for row, view in zip(rows, views)]
+
     def _reading(self, row: Row) -> Reading:
         p = self._spaces.n_previous
         views = np.empty((3 if p else 1, len(row) + 1))

@@ -81,6 +81,11 @@ class RowScaler(base.Base):
         """The row that is standardized to `scaled`."""
         return self.mean + scaled * self.deviation
 
+    @property
+    def remaining(self) -> int:
+        """Number of rows up to the next change of units, the one that changes them included."""
+        return self._next - self._age
+
     def update(self, row: Array) -> tuple[Array, Array] | None:
         """Take one more row into account, and from time to time new units.
 
@@ -178,6 +183,10 @@ class NoScaler(RowScaler):
 
     def update(self, row: Array) -> None:
         pass
+
+    @property
+    def remaining(self) -> int:
+        return _LATEST
 
     def extend(self, n: int) -> None:
         super().extend(n)

@@ -294,7 +294,19 @@ class FeatureSpaces(base.Base):
             row[np.isnan(row) & ~self._presence.gone] = 0.0
         return row
 
+    def columns(self, keys: list[Key]) -> list[int] | None:
+        """Columns of the known slots in samples of some keys, if no such sample without gaps can change anything."""
+        if self.n_previous or self._presence.any_open or not len(keys) == len(self._alive) == len(self.keys):
+            return None
+        columns = {key: column for column, key in enumerate(keys)}
+        found = [columns.get(key, -1) for key in self.keys]
+        return None if -1 in found else found
+
     # Observing moves the state.
+
+    def pass_by(self, n: int) -> None:
+        """Account for n samples that change nothing."""
+        self.rounds += n
 
     def observe(self, x: Sample) -> tuple[Evolution, Row]:
         """Take the keys of a sample into account.

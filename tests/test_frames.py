@@ -10,8 +10,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from river import linear_model
 
-from river_pufe import PUFERegressor
+from river_pufe import PUFEClassifier, PUFERegressor
 from river_pufe.frames import Batch
 
 FRAMES = [pd.DataFrame, pl.DataFrame]
@@ -69,3 +72,36 @@ def test_a_bad_weight_is_refused_before_anything_is_learned():
         with pytest.raises(ValueError, match=repr(w)):
             model.learn_many(pd.DataFrame(ROWS), [0.0] * len(ROWS), w=[1.0] * (len(ROWS) - 1) + [w])
         assert pickle.dumps(model) == before
+
+
+@settings(deadline=None, max_examples=25)
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from(
+        [
+            PUFEClassifier(),
+            PUFERegressor(),
+            PUFERegressor(absent="zero"),
+            PUFEClassifier.paper(),
+            PUFERegressor(linear_model.LinearRegression()),
+        ]
+    ),
+)
+def test_many_samples_are_learned_as_one_after_another(seed, prototype):
+    """Through gaps, changes of units and of feature spaces, and whatever the order of the columns."""
+    rng = np.random.default_rng(seed)
+    many, single, columns = prototype.clone(), prototype.clone(), ["a", "b", "c"]
+    for batch in range(5):
+        rows = rng.normal(size=(rng.integers(1, 80), len(columns)))
+        if batch % 2:
+            rows[rng.random(rows.shape) < 0.1] = math.nan
+        frame = pd.DataFrame(rows, columns=columns)
+        targets = [bool(t % 2) if isinstance(many, PUFEClassifier) else t % 7.0 for t in range(len(rows))]
+        many.learn_many(frame, targets)
+        for row, target in zip(rows.tolist(), targets):
+            single.learn_one(dict(zip(columns, row)), target)
+        assert (many.rounds, many.spaces, many.events) == (single.rounds, single.spaces, single.events)
+        asked = dict.fromkeys(columns, 0.5)
+        assert many.predict_one(asked) == single.predict_one(asked)
+        assert many.expert_weights == single.expert_weights
+        columns = [*columns[1:], f"new {batch}"] if rng.random() < 0.5 else columns[::-1]
