@@ -23,6 +23,8 @@ Label = typing.Hashable
 _CERTAIN = 20.0
 #: Number of targets by which mean and deviation are judged at first, and again after a constant, as a whole.
 _FIRST = 10
+#: So many targets in a row that span less than a share of the deviation have another unit, unless that is rounding.
+_CALM, _COLLAPSED, _ROUNDING = 64, 1e-4, 1e-13
 #: How many deviations, or median deviations among the first, a target counts for at most.
 _WINSOR = 10.0
 #: Targets beyond this are cut, in any unit, so that their squares stay finite.
@@ -236,7 +238,8 @@ class Regression(Task):
 
     Mean and deviation of the target are running ones, over the last `memory` samples or so; a single target counts for
     them as at most ten deviations, and an error moves the learners as one of at most four, so an outlier destroys
-    nothing. As long as all targets are the same there is no unit to tell an error in, and nothing is learned.
+    nothing. Where targets vary far less than they used to for long, mean and deviation start anew. As long as all
+    targets are the same there is no unit to tell an error in, and nothing is learned.
 
     Parameters
     ----------
@@ -253,6 +256,7 @@ class Regression(Task):
         self._mean = 0.0
         self._deviation = 0.0
         self._first: list[float] = []
+        self._latest: list[float] = []
 
     @property
     def n_columns(self) -> int:
@@ -281,6 +285,14 @@ class Regression(Task):
             self._first.append(y)
             self._judge()
             return
+        self._latest.append(y)
+        if len(self._latest) == _CALM:
+            latest, self._latest = self._latest, []
+            span = max(latest) - min(latest)
+            if _ROUNDING * max(map(abs, latest)) < span < _COLLAPSED * self._deviation:
+                self._n, self._first = _FIRST, latest[-_FIRST:]
+                self._judge()
+                return
         rate = 1.0 / min(self._n, self.memory)
         limit = _WINSOR * self._deviation
         shift = min(max(y - self._mean, -limit), limit)

@@ -510,6 +510,25 @@ def test_a_lasting_change_of_the_target_is_followed():
     assert task.answer(np.ones(1)) - task.answer(np.zeros(1)) == pytest.approx(1e3, rel=0.5)
 
 
+@pytest.mark.parametrize("factor", [1e-5, 1e-9])
+def test_a_target_in_a_smaller_unit_is_followed(factor):
+    """An old model in the new unit is right at once: what it knows is told in deviations."""
+    rng = np.random.default_rng(0)
+    model, errors = PUFERegressor(), []
+    for t, z in enumerate(rng.normal(size=(1500, 3))):
+        x, y = dict(enumerate(z.tolist())), float(z @ [1.0, 2.0, -1.0] + 5) * (1 if t < 1000 else factor)
+        errors.append(abs(model.predict_one(x) - y))
+        model.learn_one(x, y)
+    assert np.mean(errors[-300:]) < 0.1 * factor
+
+
+@pytest.mark.parametrize("rest", [0.0, 0.3])
+def test_a_target_that_rests_for_long_keeps_its_unit(rest):
+    rng = np.random.default_rng(0)
+    task = knowing(Regression(), [*rng.normal(size=500).tolist(), *([rest, 0.1 + 0.2] if rest else [rest]) * 400])
+    assert task.answer(np.ones(1)) - task.answer(np.zeros(1)) > 0.1
+
+
 @pytest.mark.parametrize("memory", [0.0, 0.5, -1.0, math.nan])
 def test_memory_is_checked(memory):
     with pytest.raises(ValueError, match="memory"):
