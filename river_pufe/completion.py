@@ -120,7 +120,7 @@ class RowSpace(Completion):
     min_observed
         Rows with fewer observed entries are not completed. None is the rank r, with fewer the solution is not unique.
     tolerance
-        Singular values below this share of the largest one do not count for the rank.
+        Singular values below this share of the largest one do not count, neither for the rank nor in the least squares.
 
     Examples
     --------
@@ -157,7 +157,7 @@ class RowSpace(Completion):
         mean = sketch.mean
         left, shown, right = np.linalg.svd(directions[observed], full_matrices=False)
         # Of what the observed entries show only by rounding they say nothing.
-        enough = shown > _ROUNDING
+        enough = shown > max(self.tolerance, _ROUNDING)
         coordinates = (left.T @ (row[observed] - mean[observed]))[enough] / shown[enough]
         completed: Array = mean + directions @ (right[enough].T @ coordinates)
         return completed
