@@ -256,7 +256,8 @@ class Regression(Task):
         self._mean = 0.0
         self._deviation = 0.0
         self._first: list[float] = []
-        self._latest: list[float] = []
+        # Least, largest and number of the latest targets.
+        self._latest = math.inf, -math.inf, 0
 
     @property
     def n_columns(self) -> int:
@@ -281,23 +282,23 @@ class Regression(Task):
         self._n += 1
         if self._deviation == 0.0 and len(self._first) == _FIRST:
             self._n, self._first = 2, [self._mean]
+        if self._has_collapsed(y):
+            self._n, self._first = 1, []
         if len(self._first) < _FIRST:
             self._first.append(y)
             self._judge()
             return
-        self._latest.append(y)
-        if len(self._latest) == _CALM:
-            latest, self._latest = self._latest, []
-            span = max(latest) - min(latest)
-            if _ROUNDING * max(map(abs, latest)) < span < _COLLAPSED * self._deviation:
-                self._n, self._first = _FIRST, latest[-_FIRST:]
-                self._judge()
-                return
         rate = 1.0 / min(self._n, self.memory)
         limit = _WINSOR * self._deviation
         shift = min(max(y - self._mean, -limit), limit)
         self._mean += rate * shift
         self._deviation = math.sqrt((1.0 - rate) * (self._deviation**2 + rate * shift * shift))
+
+    def _has_collapsed(self, y: float) -> bool:
+        low, high, n = self._latest
+        low, high, n = min(low, y), max(high, y), n + 1
+        self._latest = (low, high, n) if n < _CALM else (math.inf, -math.inf, 0)
+        return n == _CALM and _ROUNDING * max(-low, high) < high - low < _COLLAPSED * self._deviation
 
     def _judge(self) -> None:
         """Mean and deviation of the first targets, without those that most of the others call outliers."""

@@ -381,7 +381,7 @@ def test_many_changes_leave_memory_flat(learner, n_changes, regression):
                 ("retired", {(space - 1, i) for i in range(3)}),
                 ("current", {(space, i) for i in range(3)}),
             ]
-            model._recovery._spaces.events.clear()  # It grows until there are a thousand.
+            model._recovery._spaces.events.clear()  # It grows until there are five hundred.
             memory.append(model._raw_memory_usage)
             counts.append(arrays(model))
             assert len(model.spaces) == 4

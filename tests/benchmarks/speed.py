@@ -178,7 +178,7 @@ def main():
     memory = {d: alone(f"wide({d})")[0] for d in (1000, 5000, 20000)}
     spaces = alone("long()")
 
-    page = f"""# Benchmarks
+    page = f"""# Speed and memory
 
 Time of `predict_one` and `learn_one` together, beside River's `StandardScaler | LogisticRegression`, in one process
 on one thread. River's loops over keys are compiled; PUFE works on arrays, so its fixed cost shows in narrow samples,
@@ -258,9 +258,19 @@ def draw(path, after, changes, memory):
     time_axes.set(xlabel="features", ylabel="µs a sample", title="after a change")
     time_axes.legend()
     change_axes.plot(list(changes), [v[2] for v in changes.values()], "s-", color="C1")
-    change_axes.set(xlabel="past changes", ylabel="ratio to River", ylim=(0, None), title="16 features")
+    change_axes.set(
+        xlabel="past changes",
+        ylabel="ratio to River",
+        ylim=(0, 1.2 * max(v[2] for v in changes.values())),
+        title="16 features",
+    )
     memory_axes.plot(list(memory), [v[0] for v in memory.values()], "s-", color="C1")
-    memory_axes.set(xlabel="features", ylabel="peak MB", ylim=(0, None), title="memory of the process")
+    memory_axes.set(
+        xlabel="features",
+        ylabel="peak MB",
+        ylim=(0, 1.2 * max(v[0] for v in memory.values())),
+        title="memory of the process",
+    )
     path.parent.mkdir(parents=True, exist_ok=True)
     plt.savefig(path, dpi=110)
 
