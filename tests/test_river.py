@@ -291,7 +291,7 @@ def test_one_against_the_rest_is_a_classifier_for_each_class():
     for x, y in WORDS:
         scores = {label: each.predict_proba_one(x)[True] for label, each in by_hand.items()}
         total = sum(scores.values())
-        assert model.predict_proba_one(x) == {label: score / total for label, score in scores.items()}
+        assert model.predict_proba_one(x) == pytest.approx({label: score / total for label, score in scores.items()})
         by_hand.setdefault(y, PUFEClassifier())
         for label, each in by_hand.items():
             each.learn_one(x, label == y)
