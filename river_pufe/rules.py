@@ -100,7 +100,6 @@ class Newton(Rule):
         self._trace = 0.0
         # What the trace of P was before anything was learned.
         self._most = 0.0
-        self._measure()
 
     @property
     def name(self) -> str:
@@ -116,7 +115,8 @@ class Newton(Rule):
         if full:
             shrink = -curvature * damping / self._scale
             self._inverse = blas.dsyr(shrink, step, a=self._inverse, overwrite_a=1)
-            self._trace += shrink * float(step.dot(step))
+            if self.forgetting < 1.0:
+                self._trace += shrink * float(step.dot(step))
         else:
             row = views[main]
             self._inverse = 1.0 / (1.0 / self._inverse + (curvature * self._scale / self.forgetting) * row * row)

@@ -57,6 +57,7 @@ class RowScaler(base.Base):
         self.clip = clip
         self.memory = memory
         self.centered = centered
+        self._limit = min(clip, _FARTHEST)
         #: Units in which rows are told.
         self.mean: Array = np.zeros(0)
         self.deviation: Array = np.zeros(0)
@@ -73,9 +74,11 @@ class RowScaler(base.Base):
         """Standardized row, written to `out`; both of shape (d,)."""
         np.subtract(row, self.mean, out=out)
         out *= self._inverse
-        clip = min(self.clip, _FARTHEST)
-        np.minimum(out, clip, out=out)
-        return np.maximum(out, -clip, out=out)
+        return self._cut(out, out)
+
+    def _cut(self, row: Array, out: Array) -> Array:
+        np.minimum(row, self._limit, out=out)
+        return np.maximum(out, -self._limit, out=out)
 
     def unscale(self, scaled: Array) -> Array:
         """The row that is standardized to `scaled`."""
@@ -178,8 +181,7 @@ class NoScaler(RowScaler):
         super().__init__(clip=math.inf, memory=math.inf, centered=False)
 
     def scale(self, row: Array, out: Array) -> Array:
-        np.minimum(row, _FARTHEST, out=out)
-        return np.maximum(out, -_FARTHEST, out=out)
+        return self._cut(row, out)
 
     def update(self, row: Array) -> None:
         pass
