@@ -30,8 +30,13 @@ class Batch:
     def __init__(self, X: typing.Any) -> None:
         self.frame: Frame = dataframe.into_frame(X)
         self.keys: list[Key] = list(self.frame.columns)
-        self.rows: Array | None = None
-        self.rows = self._numbers()
+        self.rows: Array | None = self._numbers()
+        self._cells: list[tuple[typing.Any, ...]] = []
+        if self.rows is None:
+            self._cells = list(self.frame.iter_rows())
+            for sample in self:
+                for key, value in sample.items():
+                    number(key, value)
 
     def _numbers(self) -> Array | None:
         try:
@@ -42,9 +47,6 @@ class Batch:
         if rows is not None and not np.isinf(rows).any():
             finite: Array = np.clip(rows, -LARGEST, LARGEST)
             return finite
-        for sample in self:
-            for key, value in sample.items():
-                number(key, value)
         return None
 
     def __len__(self) -> int:
@@ -52,7 +54,7 @@ class Batch:
 
     def __getitem__(self, position: int) -> dict[Key, typing.Any]:
         """The sample that a row is."""
-        row = self.frame.row(position) if self.rows is None else self.rows[position].tolist()
+        row = self._cells[position] if self.rows is None else self.rows[position].tolist()
         return dict(zip(self.keys, row))
 
     def __iter__(self) -> typing.Iterator[dict[Key, typing.Any]]:
