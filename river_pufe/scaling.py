@@ -10,15 +10,15 @@ from river import base
 from .sketch import Array, Mask
 
 #: A value counts for the statistics as at most this many standard deviations away from the mean.
-_WINSOR = 10.0
+WINSOR = 10.0
 #: Values of a slot from which on its statistics are robust to a single spike.
 _SETTLED = 10
 #: A slot that deviates by less than this share of what was usual has another scale now, or what was usual was a spike.
-_COLLAPSED = 1e-4
+COLLAPSED = 1e-4
 #: A slot that deviates less than this is constant.
 _CONSTANT = 1e-150
 #: So is one that deviates by this share of its mean: it is rounding.
-_ROUNDING = 1e-13
+ROUNDING = 1e-13
 #: Entries that nothing else cuts are cut here, so that their products with one another and with weights stay finite.
 _FARTHEST = 1e50
 #: Units are taken anew when a quarter more rows were seen since, and after this many rows at the latest.
@@ -108,7 +108,7 @@ class RowScaler(base.Base):
         collapsed = self._learn(self._latest[: self._n_latest] - mean)
         self._n_latest = 0
         self.deviation = np.sqrt(self._variance)
-        varies = self.deviation > np.maximum(_CONSTANT, _ROUNDING * np.abs(self.mean))
+        varies = self.deviation > np.maximum(_CONSTANT, ROUNDING * np.abs(self.mean))
         self._inverse = np.divide(1.0, self.deviation, out=np.zeros_like(deviation), where=varies)
         # A slot without a unit, before or after, was or is 0: nothing was learned of it that had to be told anew. Nor
         # was there, where a spike was the unit.
@@ -125,7 +125,7 @@ class RowScaler(base.Base):
         shifts[~seen] = 0.0
         n = seen.sum(0)
         # A spike is cut. What most of the rows say is no spike.
-        limit = _WINSOR * self.deviation
+        limit = WINSOR * self.deviation
         far = np.abs(shifts) > limit
         free = (self._n <= _SETTLED) | (limit < _CONSTANT) | ((2 * far.sum(0) > n) & (n > _SETTLED))
         shifts = np.where(far & ~free, np.copysign(limit, shifts), shifts)
@@ -135,8 +135,8 @@ class RowScaler(base.Base):
         average = np.divide(shifts.sum(0), n, out=np.zeros_like(total), where=n > 0)
         apart = np.where(seen, shifts - average, 0.0)
         within = np.divide((apart * apart).sum(0), n, out=np.zeros_like(total), where=n > 0)
-        calm = (n >= _SETTLED) & (within < _COLLAPSED**2 * self._variance)
-        collapsed: Mask = calm & (within > np.square(_ROUNDING * (np.abs(self.mean) + np.abs(average))))
+        calm = (n >= _SETTLED) & (within < COLLAPSED**2 * self._variance)
+        collapsed: Mask = calm & (within > np.square(ROUNDING * (np.abs(self.mean) + np.abs(average))))
         self._n[collapsed], share[collapsed] = n[collapsed], 1.0
         # Two parts: what each varies around its own mean, and how far the means are apart (or the origin, uncentered).
         between = (1.0 - share if self.centered else 1.0) * average * average

@@ -16,19 +16,17 @@ import numpy as np
 from river import base
 from scipy import special
 
+from .scaling import COLLAPSED, ROUNDING, WINSOR
 from .sketch import Array
+from .values import LARGEST
 
 Label = typing.Hashable
 #: Scores of River models are cut at ± this: what is more certain is lost in the rounding of the other probabilities.
 _CERTAIN = 20.0
 #: Number of targets by which mean and deviation are judged at first, and again after a constant, as a whole.
 _FIRST = 10
-#: So many targets in a row that span less than a share of the deviation have another unit, unless that is rounding.
-_CALM, _COLLAPSED, _ROUNDING = 64, 1e-4, 1e-13
-#: How many deviations, or median deviations among the first, a target counts for at most.
-_WINSOR = 10.0
-#: Targets beyond this are cut, in any unit, so that their squares stay finite.
-_HUGE = 1e150
+#: Number of targets in a row by which it is judged whether they have another unit.
+_CALM = 64
 #: How much of an answer is shown in a table: classes, letters of each, and numbers up to which all digits are.
 _SHOWN, _WIDTH, _LONG = 8, 12, 1e9
 #: Of NumPy's scalars, those that stay as they are: in plain Python one of nanoseconds would be an int.
@@ -273,7 +271,7 @@ class Regression(Task):
                 f"the target is {y!r}, which is not a finite number: leave the sample out, or learn from its features "
                 "with observe_one(x)"
             )
-        return min(max(number, -_HUGE), _HUGE)
+        return min(max(number, -LARGEST), LARGEST)
 
     def admit(self, y: float) -> None:
         pass
@@ -289,7 +287,7 @@ class Regression(Task):
             self._judge()
             return
         rate = 1.0 / min(self._n, self.memory)
-        limit = _WINSOR * self._deviation
+        limit = WINSOR * self._deviation
         shift = min(max(y - self._mean, -limit), limit)
         self._mean += rate * shift
         self._deviation = math.sqrt((1.0 - rate) * (self._deviation**2 + rate * shift * shift))
@@ -298,20 +296,20 @@ class Regression(Task):
         low, high, n = self._latest
         low, high, n = min(low, y), max(high, y), n + 1
         self._latest = (low, high, n) if n < _CALM else (math.inf, -math.inf, 0)
-        return n == _CALM and _ROUNDING * max(-low, high) < high - low < _COLLAPSED * self._deviation
+        return n == _CALM and ROUNDING * max(-low, high) < high - low < COLLAPSED * self._deviation
 
     def _judge(self) -> None:
         """Mean and deviation of the first targets, without those that most of the others call outliers."""
         middle = statistics.median(self._first)
         away = np.array(self._first) - middle
-        limit = _WINSOR * float(np.median(np.abs(away)))
+        limit = WINSOR * float(np.median(np.abs(away)))
         if limit > 0:
             away = np.minimum(np.maximum(away, -limit), limit)
         self._mean, self._deviation = middle + float(away.mean()), float(away.std())
 
     def target(self, y: float) -> Array:
         off = (y - self._mean) / self._deviation if self._deviation else 0.0
-        return np.array([min(max(off, -_HUGE), _HUGE)])
+        return np.array([min(max(off, -LARGEST), LARGEST)])
 
     def predictions(self, scores: Array) -> Array:
         return scores
