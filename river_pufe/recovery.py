@@ -215,12 +215,10 @@ class FeatureRecovery(base.Transformer):
         Shape (n, d + 1), or None where samples have more than one view: in an overlap, or with absent features.
 
         """
-        columns = {key: position for position, key in enumerate(keys)}
-        order = [columns.get(key, -1) for key in self._spaces.keys]
-        if self.overlapping or -1 in order:
+        columns = self._spaces.columns(keys)
+        if self.overlapping or columns is None:
             return None
-        views = np.ones((len(rows), len(order) + 1))
-        self._scaler.scale(rows[:, order], out=views[:, 1:])
+        views = self._views(rows[:, columns])
         return None if np.isnan(views).any() else views
 
     def pass_by(self, keys: list[Key], rows: Array) -> list[Reading]:
@@ -238,17 +236,21 @@ class FeatureRecovery(base.Transformer):
         How those samples look; none, if the very first has to be followed by itself.
 
         """
-        columns = self._spaces.columns(keys)
+        columns = self._spaces.columns(keys) if self._spaces.expects(keys) else None
         if columns is None:
             return []
         rows = rows[: self._scaler.remaining, columns]
         gaps = np.isnan(rows).any(1)
         if gaps.any():
             rows = rows[: gaps.argmax()]
-        views = np.ones((len(rows), 1, len(columns) + 1))
-        self._scaler.scale(rows, out=views[:, 0, 1:])
         self._spaces.pass_by(len(rows))
-        return [Reading(row, view, True, self) for row, view in zip(rows, views)]
+        return [Reading(row, view[None], True, self) for row, view in zip(rows, self._views(rows))]
+
+    def _views(self, rows: Array) -> Array:
+        """Rows over the slots, standardized, behind a leading 1."""
+        views = np.ones((len(rows), rows.shape[1] + 1))
+        self._scaler.scale(rows, out=views[:, 1:])
+        return views
 
     def _reading(self, row: Row) -> Reading:
         p = self._spaces.n_previous

@@ -294,10 +294,12 @@ class FeatureSpaces(base.Base):
             row[np.isnan(row) & ~self._presence.gone] = 0.0
         return row
 
+    def expects(self, keys: list[Key]) -> bool:
+        """Whether a sample of these keys changes nothing, if each slot is among them and has a value."""
+        return not (self.n_previous or self._presence.any_open) and len(keys) == len(self._alive) == len(self.keys)
+
     def columns(self, keys: list[Key]) -> list[int] | None:
-        """Columns of the known slots in samples of some keys, if no such sample without gaps can change anything."""
-        if self.n_previous or self._presence.any_open or not len(keys) == len(self._alive) == len(self.keys):
-            return None
+        """Columns of the slots in samples of some keys; None if one of the slots has none."""
         columns = {key: column for column, key in enumerate(keys)}
         found = [columns.get(key, -1) for key in self.keys]
         return None if -1 in found else found
