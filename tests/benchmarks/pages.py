@@ -7,6 +7,8 @@ import os
 import pathlib
 import re
 
+from river_pufe.compare.table import grid
+
 
 def parser(about, runs=10):
     """Options that the benchmarks share."""
@@ -19,8 +21,7 @@ def parser(about, runs=10):
 
 
 def table(head, rows):
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+    return grid(head, [list(map(str, row)) for row in rows])
 
 
 def write(out, name, **values):
