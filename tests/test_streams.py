@@ -151,9 +151,8 @@ def test_never_far_behind_river_where_keys_return(name, regression):
     assert against_river(RETURNING[name], regression) <= 1.05
 
 
-@TASKS
-def test_never_far_behind_river_on_counts_of_words(regression):
-    """River reads the counts as they are, which suits them: what it gains by that is a share of the variance."""
+def on_counts_of_words(regression):
+    """Our loss, River's on the counts as they are, which suits them, and the variance of the target."""
     ours, theirs, variances = [], [], []
     for seed in SEEDS:
         stream = sparse(seed, regression, counts=True)
@@ -161,7 +160,22 @@ def test_never_far_behind_river_on_counts_of_words(regression):
         ours.append(losses(pufe(regression, absent="zero"), stream)[300:].mean())
         theirs.append(losses(plain, stream)[300:].mean())
         variances.append(np.var([y for _, y in stream]))
-    assert np.mean(ours) <= np.mean(theirs) + 0.005 * np.mean(variances)
+    return np.mean(ours), np.mean(theirs), np.mean(variances)
+
+
+@TASKS
+def test_never_far_behind_river_on_counts_of_words(regression, request):
+    if regression:
+        why = "the units of words and target move while they are learned, which shows where there is hardly any noise"
+        request.applymarker(pytest.mark.xfail(strict=True, reason=why))
+    ours, theirs, _ = on_counts_of_words(regression)
+    assert ours <= 1.2 * theirs
+
+
+@TASKS
+def test_behind_river_on_counts_of_words_by_a_small_share_of_the_variance(regression):
+    ours, theirs, variance = on_counts_of_words(regression)
+    assert ours <= theirs + 0.005 * variance
 
 
 # A space is replaced.
@@ -442,6 +456,7 @@ def test_samples_without_labels_help_where_labels_are_rare(every, regression):
                     model.observe_one(x)
             after[observed] = np.mean(result)
         ratios.append(after[True] / after[False])
+    assert sorted(ratios)[-2] < 1
     assert max(ratios) < 1.05
     assert np.mean(ratios) < 0.75
 
