@@ -12,6 +12,7 @@ import numpy as np
 
 from .sketch import Array
 from .spaces import Key, Sample
+from .values import is_there
 
 
 class Series:
@@ -193,15 +194,3 @@ class Presence:
         """First round, last round, and number of rounds in which a key was there."""
         first, last, n = self._lives[self._rows[key]].tolist()
         return first, last, n
-
-
-def is_there(value: object) -> bool:
-    """Whether a value is one; None, NaN and their like stand for an absent key."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return False
-    try:
-        return bool(value == value)
-    except ArithmeticError:  # a signalling NaN
-        return False
-    except (TypeError, ValueError):
-        return True

@@ -18,7 +18,7 @@ from scipy import special
 
 from .scaling import COLLAPSED, ROUNDING, WINSOR
 from .sketch import Array
-from .values import LARGEST
+from .values import LARGEST, is_there
 
 Label = typing.Hashable
 #: Scores of River models are cut at ± this: what is more certain is lost in the rounding of the other probabilities.
@@ -114,17 +114,14 @@ class Classification(Task):
 
     def check(self, y: typing.Any) -> Label:
         label: Label = y.item() if isinstance(y, np.generic) and not isinstance(y, _TIMES) else y
-        try:
-            missing = label is None or type(label).__name__ == "NAType" or bool(label != label)
-            hash(label)
-        except ArithmeticError:  # a signalling NaN
-            missing = True
-        except (TypeError, ValueError):
-            raise ValueError(f"the label is {y!r}, which is not hashable: use a str, a number or a tuple") from None
-        if missing:
+        if not is_there(label):
             raise ValueError(
                 f"the label is {y!r}: leave the sample out, or learn from its features with observe_one(x)"
             )
+        try:
+            hash(label)
+        except (TypeError, ValueError):
+            raise ValueError(f"the label is {y!r}, which is not hashable: use a str, a number or a tuple") from None
         return label
 
     def admit(self, y: Label) -> None:

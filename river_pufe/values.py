@@ -1,4 +1,4 @@
-"""What number is the value of a feature?"""
+"""Is there a value, and what number is that of a feature?"""
 
 from __future__ import annotations
 
@@ -45,3 +45,15 @@ def number(key: typing.Hashable, value: object) -> float:
     if math.isinf(result):
         raise ValueError(f"feature {key!r} has the value {value!r}, which is not finite: drop the key or clip it first")
     return min(max(result, -LARGEST), LARGEST) if result == result else result
+
+
+def is_there(value: object) -> bool:
+    """Whether a value is one; None, NaN and their like stand for an absent key."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return False
+    try:
+        return bool(value == value)
+    except ArithmeticError:  # a signalling NaN
+        return False
+    except (TypeError, ValueError):
+        return True

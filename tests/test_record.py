@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from river_pufe.record import Presence, Series, is_there
+from river_pufe.record import Presence, Series
+from river_pufe.values import is_there
 
 
 @given(st.integers(2, 20), st.integers(0, 200))

@@ -9,9 +9,10 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from ..record import Presence, is_there
+from ..record import Presence
 from ..sketch import Array
 from ..spaces import FeatureSpace, FeatureSpaces, Key, Sample
+from ..values import is_there
 from .marks import shade_overlaps
 from .style import COLOURS, OTHERS, SMALL, axes, label, legend
 
