@@ -14,9 +14,11 @@ what they know of old and new spaces by how well it predicts.
 
 from __future__ import annotations
 
+import importlib
+import typing
 from importlib.metadata import version
 
-from . import aggregation, baselines, checks, datasets, plot, sketch
+from . import aggregation, sketch
 from .pufe import PUFEClassifier, PUFERegressor
 from .recovery import FeatureRecovery
 
@@ -33,3 +35,16 @@ __all__ = [
 ]
 
 __version__ = version("river-pufe")
+
+#: Imported on first use: they need what takes long to import, and most programs do without.
+_LAZY = frozenset({"baselines", "checks", "datasets", "plot"})
+
+
+def __getattr__(name: str) -> typing.Any:
+    if name in _LAZY:
+        return importlib.import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -14,13 +14,13 @@ import random
 import numpy as np
 from river import base
 
-from .sketch import Array, Mask
+from .values import Array, Mask
 
 
 class Aggregator(base.Base, abc.ABC):
     """Weights of experts, some of them asleep, from their losses.
 
-    A subclass answers `_strengths` (how much each expert would count if all were awake, not normalized), and moves its
+    A subclass answers `strengths` (how much each expert would count if all were awake, not normalized), and moves its
     state in `update` and `reset`.
 
     Attributes
@@ -33,7 +33,7 @@ class Aggregator(base.Base, abc.ABC):
     n: int = 0
 
     @abc.abstractmethod
-    def _strengths(self) -> Array:
+    def strengths(self) -> Array:
         """Unnormalized weights, shape (n,), all ≥ 0."""
 
     @abc.abstractmethod
@@ -66,7 +66,7 @@ class Aggregator(base.Base, abc.ABC):
 
     def weights(self, awake: Array) -> Array:
         """Weights of all experts, shape (n,): ≥ 0, 0 where asleep, with sum 1 (0 if nobody is awake)."""
-        strengths = self._strengths()
+        strengths = self.strengths()
         total = float(strengths.dot(awake))
         if not 0.0 < total < math.inf:
             strengths, total = np.ones_like(awake), float(awake.sum()) or 1.0
@@ -141,7 +141,7 @@ class AdaNormalHedge(Aggregator):
         """Sums S of absolute regrets, shape (n,)."""
         return np.array(self._magnitudes)
 
-    def _strengths(self) -> Array:
+    def strengths(self) -> Array:
         return self._current
 
     def update(self, losses: Array, loss: float, awake: Array) -> None:
@@ -209,7 +209,7 @@ class Hedge(Aggregator):
     def n(self) -> int:  # type: ignore[override]
         return len(self._logs)
 
-    def _strengths(self) -> Array:
+    def strengths(self) -> Array:
         return np.exp(self._logs)
 
     def update(self, losses: Array, loss: float, awake: Array) -> None:
@@ -269,7 +269,7 @@ class FixedShare(Aggregator):
     def n(self) -> int:  # type: ignore[override]
         return len(self._shares)
 
-    def _strengths(self) -> Array:
+    def strengths(self) -> Array:
         return self._shares
 
     def weights(self, awake: Array) -> Array:

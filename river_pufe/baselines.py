@@ -1,9 +1,9 @@
 """What is PUFE compared with? The base models and the rivals of the paper.
 
-All of them are made of PUFE's parts. They differ in who predicts once a feature space has gone, in who goes on
+All of them are made of PUFE's parts. They differ in what predicts once a feature space has gone, in what goes on
 learning, and in what weighs the experts:
 
-| method | who predicts | who learns | an overlap with gaps | weights |
+| method | what predicts | what learns | an overlap with gaps | weights |
 |---|---|---|---|---|
 | NOGD | the current model | the current model | is of no use | - |
 | ROGD | the old model, on recovered rows | both (ROGD-u), or the current one (ROGD-f) | is filled with zeros | - |
@@ -25,15 +25,18 @@ import numpy as np
 from river import base
 
 from .aggregation import AdaNormalHedge, Aggregator, FixedShare, Hedge
-from .base import FeatureEvolving
-from .completion import Completion
-from .learners import OnlineGradientDescent
-from .pufe import paper_recovery
-from .recovery import FeatureRecovery, Reading
-from .sketch import Array, FrequentDirections, Mask
-from .space_experts import SpaceExperts
-from .spaces import Sample
-from .tasks import MarginClassification, PlainRegression, Task
+from .answers import EvolvingClassifier, EvolvingRegressor
+from .experts.learners import OnlineGradientDescent
+from .experts.per_space import SpaceExperts
+from .learning import FeatureEvolving
+from .paper import paper_recovery
+from .recovery.completion import Completion
+from .recovery.reading import Reading
+from .sketch import FrequentDirections
+from .tasks.classification import MarginClassification
+from .tasks.regression import PlainRegression
+from .tasks.task import Task
+from .values import Array, Mask, Sample
 
 __all__ = [
     "FESLClassifier",
@@ -84,36 +87,21 @@ class _Baseline(FeatureEvolving):
     ) -> None:
         self.c = c
         self.radius = radius
-        recovery = paper_recovery()
         super().__init__(
             SpaceExperts(OnlineGradientDescent(c, radius), roles, in_overlap=False, frozen=frozen),
-            FeatureRecovery(recovery.feature_spaces, recovery.scaler, Zeros(), recovery.linear_map),
+            paper_recovery(Zeros()),
             aggregator or AdaNormalHedge(),
             self._task_of_the_paper(),
             "missing",
         )
 
 
-class _Classifier(_Baseline, base.Classifier):
+class _Classifier(_Baseline, EvolvingClassifier):
     _task_of_the_paper = MarginClassification
 
-    @property
-    def _multiclass(self) -> bool:
-        return True
 
-    def predict_proba_one(self, x: Sample, **kwargs: typing.Any) -> dict[typing.Any, float]:
-        """Probabilities of the classes seen so far."""
-        answer: dict[typing.Any, float] = self._task.answer(self._mixture(x))
-        return answer
-
-
-class _Regressor(_Baseline, base.Regressor):
+class _Regressor(_Baseline, EvolvingRegressor):
     _task_of_the_paper = PlainRegression
-
-    def predict_one(self, x: Sample, **kwargs: typing.Any) -> float:
-        """The expected target; 0.0 before anything was learned."""
-        answer: float = self._task.answer(self._mixture(x))
-        return answer
 
 
 class _NOGD(_Baseline):
@@ -266,9 +254,9 @@ class _FESL(_Baseline):
             # The old model is alone in an overlap, which is no reason to trust it less once it is over.
             self._reset(np.ones(len(self._experts.names), dtype=bool))
 
-    def _follow(self, x: Sample) -> Reading:
-        reading = super()._follow(x)
-        if not self._warned and reading.overlapping and np.isnan(reading.row).any():
+    def _follow(self, x: Sample) -> tuple[Reading, tuple[Array, Array] | None]:
+        reading, predicted = super()._follow(x)
+        if not self._warned and reading.sees_previous and np.isnan(reading.row).any():
             self._warned = True
             successor = "PUFEClassifier" if isinstance(self, base.Classifier) else "PUFERegressor"
             warnings.warn(
@@ -276,7 +264,7 @@ class _FESL(_Baseline):
                 f"here some are absent, and 0 stands in for them. Use {successor}() instead: it completes them.",
                 stacklevel=4,
             )
-        return reading
+        return reading, predicted
 
 
 class FESLClassifier(_FESL, _Classifier):

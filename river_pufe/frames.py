@@ -8,9 +8,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from river.utils import dataframe
 
-from .sketch import Array
-from .spaces import Key
-from .values import LARGEST, number
+from .values import LARGEST, Array, Key, number
 
 Frame = nw.DataFrame[typing.Any]
 

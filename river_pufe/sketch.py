@@ -5,12 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 from river import base
 
-Array = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
-
+from .values import Array, Mask
 
 #: Share of a Gram matrix that is lost in rounding.
 _ROUNDING = 1e-14

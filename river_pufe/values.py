@@ -1,4 +1,4 @@
-"""Is there a value, and what number is that of a feature?"""
+"""What number is the value of a feature, and is there one at all?"""
 
 from __future__ import annotations
 
@@ -8,6 +8,12 @@ import numbers
 import typing
 
 import numpy as np
+import numpy.typing as npt
+
+Key = typing.Hashable
+Sample = typing.Mapping[Key, object]
+Array = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
 
 #: Larger values are cut to this, so that squares and sums of them stay finite.
 LARGEST = 1e150
@@ -22,13 +28,14 @@ def number(key: typing.Hashable, value: object) -> float:
         If the value is not a finite real number; the message names the key and the cure.
 
     """
-    if value is None or type(value).__name__ == "NAType":
-        return math.nan
+    # Nearly all values are plain floats, and the questions below take a hundred times as long as this one.
+    if type(value) is float and -LARGEST <= value <= LARGEST:
+        return value
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
-    if type(value).__name__ == "NaTType":
+    if _is_missing(value):
         return math.nan
-    # NumPy takes a span of time for an integer.
+    # NumPy regards a span of time as an integer.
     if not isinstance(value, numbers.Real | decimal.Decimal | np.bool_) or isinstance(value, np.timedelta64):
         cure = (
             "encode it first, e.g. with preprocessing.OneHotEncoder() | …"
@@ -48,8 +55,8 @@ def number(key: typing.Hashable, value: object) -> float:
 
 
 def is_there(value: object) -> bool:
-    """Whether a value is one; None, NaN and their like stand for an absent key."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+    """Whether there is a value; None, NaN and the missing values of pandas stand for an absent key."""
+    if _is_missing(value):
         return False
     try:
         return bool(value == value)
@@ -57,3 +64,8 @@ def is_there(value: object) -> bool:
         return False
     except (TypeError, ValueError):
         return True
+
+
+def _is_missing(value: object) -> bool:
+    # By name: pandas need not be installed.
+    return value is None or type(value).__name__ in ("NAType", "NaTType")

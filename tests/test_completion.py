@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from river_pufe.completion import ConditionalMean, RowSpace, incoherence, sample_bound
+from river_pufe.recovery.completion import ConditionalMean, RowSpace, incoherence, sample_bound
 from river_pufe.sketch import FrequentDirections
 
 seeds = st.integers(0, 2**32 - 1)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from river_pufe.linear_map import Affine, LinearMap
+from river_pufe.recovery.linear_map import Affine, LinearMap
 
 seeds = st.integers(0, 2**32 - 1)
 few = st.integers(1, 5)

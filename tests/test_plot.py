@@ -18,7 +18,7 @@ from river import evaluate, linear_model, metrics, preprocessing, utils
 
 from river_pufe import FeatureRecovery, PUFEClassifier, datasets, plot
 from river_pufe.plot import marks, style
-from river_pufe.spaces import FeatureSpaces
+from river_pufe.recovery.spaces import FeatureSpaces
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_overlaps_are_those_of_the_model(stream):
     spaces = FeatureSpaces()
     overlapping = []
     for x, _ in stream():
-        spaces.observe(x)
+        spaces.advance(x)
         overlapping.append(spaces.n_previous > 0)
     edges = np.flatnonzero(np.diff([False, *overlapping, False]))
     found = [(start, len(overlapping) if stop is None else stop) for start, stop in marks.overlaps(spaces)]

@@ -19,9 +19,9 @@ import river_pufe
 from river_pufe import FeatureRecovery, PUFEClassifier, PUFERegressor
 from river_pufe.baselines import FESLClassifier, NOGDClassifier, NOGDRegressor, ROGDClassifier
 from river_pufe.experts import LinearExperts
-from river_pufe.learners import OnlineGradientDescent
-from river_pufe.space_experts import SpaceExperts
-from river_pufe.spaces import FeatureSpaces
+from river_pufe.experts.learners import OnlineGradientDescent
+from river_pufe.experts.per_space import SpaceExperts
+from river_pufe.recovery.spaces import FeatureSpaces
 
 MODULES = ("aggregation", "baselines", "checks", "datasets", "plot", "sketch")
 SECTIONS = ("**When to use it.**", "Parameters", "Attributes", "Returns", "Raises", "Examples", "References")

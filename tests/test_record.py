@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from river_pufe.record import Presence, Series
+from river_pufe.plot.record import Presence, Series
 from river_pufe.values import is_there
 
 

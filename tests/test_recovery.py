@@ -15,7 +15,7 @@ from river import linear_model, optim, preprocessing
 
 from river_pufe import FeatureRecovery, datasets
 from river_pufe.pufe import paper_recovery
-from river_pufe.spaces import FeatureSpaces
+from river_pufe.recovery.spaces import FeatureSpaces
 
 SEEDS = range(3)
 

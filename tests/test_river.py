@@ -53,7 +53,7 @@ from river import (
 from river_pufe import FeatureRecovery, PUFEClassifier, PUFERegressor, datasets
 from river_pufe.aggregation import AdaNormalHedge
 from river_pufe.experts import LinearExperts
-from river_pufe.spaces import FeatureSpaces
+from river_pufe.recovery.spaces import FeatureSpaces
 from river_pufe.tasks import MarginClassification
 
 # Sensors read two things, are replaced by others that overlap with them, and fail now and then.

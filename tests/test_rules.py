@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from river_pufe.rules import Gradient, Newton
+from river_pufe.experts.rules import ImplicitGradient, Newton
 
 seeds = st.integers(0, 2**32 - 1)
 dimensions = st.integers(1, 6)
-RULES = [Newton(), Newton(forgetting=0.97), Newton(max_size=2), Newton(forgetting=0.97, max_size=2), Gradient()]
+RULES = [Newton(), Newton(forgetting=0.97), Newton(max_size=2), Newton(forgetting=0.97, max_size=2), ImplicitGradient()]
 every_rule = pytest.mark.parametrize("prototype", RULES, ids=repr)
 
 
@@ -269,7 +269,10 @@ def test_a_sample_without_weight_teaches_nothing(prototype):
 
 
 def test_names_tell_rules_apart():
-    assert len({rule.name for rule in (Newton(), Newton(forgetting=0.9), Newton(forgetting=0.99), Gradient())}) == 4
+    assert (
+        len({rule.name for rule in (Newton(), Newton(forgetting=0.9), Newton(forgetting=0.99), ImplicitGradient())})
+        == 4
+    )
 
 
 @pytest.mark.parametrize(
@@ -281,8 +284,8 @@ def test_names_tell_rules_apart():
         (Newton, {"prior": 0.0}),
         (Newton, {"prior": math.nan}),
         (Newton, {"max_size": -1}),
-        (Gradient, {"rate": 0.0}),
-        (Gradient, {"rate": math.nan}),
+        (ImplicitGradient, {"rate": 0.0}),
+        (ImplicitGradient, {"rate": math.nan}),
     ],
 )
 def test_parameters_are_checked(rule, parameters):

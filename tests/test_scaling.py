@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from river_pufe.scaling import NoScaler, RowScaler
+from river_pufe.recovery.scaling import NoScaler, RowScaler
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from river_pufe.spaces import FeatureSpaces
+from river_pufe.recovery.spaces import FeatureSpaces
 
 SEEDS = range(4)
 
@@ -40,7 +40,7 @@ def stream(lives, n, missing=0.0, seed=0):
 def watch(samples, **params):
     spaces = FeatureSpaces(**params)
     for x in samples:
-        spaces.observe(x)
+        spaces.advance(x)
     return spaces
 
 
@@ -66,9 +66,9 @@ def test_first_space_collects_keys_during_the_grace_period(grace):
     keys = names("a", grace + 1)
     spaces = FeatureSpaces(grace=grace)
     for t in range(max(grace, 1)):
-        spaces.observe(sample(keys[: t + 1]))
+        spaces.advance(sample(keys[: t + 1]))
     assert told(spaces) == [("current", set(keys[: max(grace, 1)]), 0)]
-    evolution, _ = spaces.observe(sample([*keys, "late"]))
+    evolution, _ = spaces.advance(sample([*keys, "late"]))
     assert evolution.overlap
     assert [space.state for space in spaces.spaces] == ["previous", "current"]
     assert spaces.spaces[1].opened_at == max(grace, 1)
@@ -81,7 +81,7 @@ def test_keys_missing_now_and_then_open_no_space(d, missing, seed):
     keys = names("a", d)
     spaces = FeatureSpaces()
     for x in stream(dict.fromkeys(keys, (0, 600)), 600, missing, seed):
-        evolution, _ = spaces.observe(x)
+        evolution, _ = spaces.advance(x)
         assert evolution.keep is None
         assert not evolution.overlap
     assert told(spaces) == [("current", set(keys), 0)]
@@ -112,7 +112,7 @@ def test_new_keys_while_old_ones_vanish_one_by_one_are_one_space(d, b, seed):
     spaces = FeatureSpaces()
     for t, x in enumerate(stream(lives, 400)):
         overlapping = spaces.n_previous > 0
-        evolution, row = spaces.observe(x)
+        evolution, row = spaces.advance(x)
         assert evolution.overlap == (t == 200)
         assert len(row) == d + (d + 1) * (t >= 200) or not overlapping
         if evolution.settled:
@@ -133,7 +133,7 @@ def test_keys_that_vanish_at_any_time_seldom_end_an_overlap_early(d, b):
         rng = random.Random(seed)
         lives = {k: (0, 200 + rng.randint(1, b)) for k in names("a", d)} | dict.fromkeys(names("b", d), (200, 900))
         spaces = FeatureSpaces()
-        settled = [evolution for x in stream(lives, 230 + b) if (evolution := spaces.observe(x)[0]).settled]
+        settled = [evolution for x in stream(lives, 230 + b) if (evolution := spaces.advance(x)[0]).settled]
         early += not settled[0].replaced
         # Where it does, nothing is lost: the rest of the old keys go on, and go one after another.
         assert set(spaces.vanished) == set(names("a", d))
@@ -171,7 +171,7 @@ def test_keys_that_come_in_over_several_samples_are_one_space(d, gap, missing):
         lives = {k: (0, 200 + (d + i) * gap) for i, k in enumerate(old)}
         lives |= {k: (200 + i * gap, 900) for i, k in enumerate(new)}
         spaces = FeatureSpaces()
-        overlaps = sum(spaces.observe(x)[0].overlap for x in stream(lives, 500, missing, seed))
+        overlaps = sum(spaces.advance(x)[0].overlap for x in stream(lives, 500, missing, seed))
         assert overlaps == 1
         assert [(state, keys) for state, keys, _ in told(spaces)] == [("retired", set(old)), ("current", set(new))]
 
@@ -186,7 +186,7 @@ def test_one_key_more_joins_the_current_space(d, patience, missing):
         # A gap that is taken for an end, rare as that is, makes the overlap last longer until the key is back.
         n = 210 + patience if missing == 0 else 210 + 2 * patience
         for t, x in enumerate(stream(lives, n, missing, seed)):
-            evolution, _ = spaces.observe(x)
+            evolution, _ = spaces.advance(x)
             assert evolution.keep is None
             if evolution.settled:
                 assert not evolution.replaced
@@ -204,7 +204,7 @@ def test_one_key_gone_for_good_opens_no_space(d, missing):
         lives = dict.fromkeys(names("a", d), (0, 900)) | {"a1": (0, 200)}
         spaces = FeatureSpaces()
         for x in stream(lives, 500, missing, seed):
-            evolution, row = spaces.observe(x)
+            evolution, row = spaces.advance(x)
             assert evolution.keep is None
             assert not evolution.overlap
         assert told(spaces) == [("current", set(names("a", d)), 0)]
@@ -219,7 +219,7 @@ def test_a_key_that_comes_back_takes_its_old_place(d, away):
     spaces = watch(stream(dict.fromkeys(keys, (0, 200)), 200))
     watched = [sample(keys[1:])] * away + [sample(keys)]
     for x in watched:
-        _, row = spaces.observe(x)
+        _, row = spaces.advance(x)
     assert spaces.keys == keys
     assert not np.isnan(row).any()
     assert spaces.vanished == ()
@@ -238,7 +238,7 @@ def test_old_keys_that_never_vanish_become_part_of_the_current_space(d, survivor
         lives |= dict.fromkeys(new, (200, 900))
         spaces, settled = FeatureSpaces(), []
         for x in stream(lives, 600, missing, seed):
-            evolution, _ = spaces.observe(x)
+            evolution, _ = spaces.advance(x)
             settled += [evolution] if evolution.settled else []
         (_, _, _), (_, alive, _) = told(spaces)
         assert alive == {*old[:survivors], *new}
@@ -252,7 +252,7 @@ def test_keys_only_ever_added_are_all_kept(every):
     lives = {f"a{i}": (i * every, n) for i in range(n // every if every > 1 else 60)}
     spaces = FeatureSpaces()
     for x in stream(lives, n):
-        evolution, _ = spaces.observe(x)
+        evolution, _ = spaces.advance(x)
         assert evolution.keep is None
     assert spaces.keys == list(lives)
     assert not any(space.state == "retired" for space in spaces.spaces)
@@ -266,7 +266,7 @@ def test_abrupt_change_without_overlap(d, missing, seed):
     old, new = names("a", d), names("b", d)
     lives = dict.fromkeys(old, (0, 200)) | dict.fromkeys(new, (200, 900))
     spaces = FeatureSpaces()
-    settled = [evolution for x in stream(lives, 600, missing, seed) if (evolution := spaces.observe(x)[0]).settled]
+    settled = [evolution for x in stream(lives, 600, missing, seed) if (evolution := spaces.advance(x)[0]).settled]
     assert [(state, keys) for state, keys, _ in told(spaces)] == [("retired", set(old)), ("current", set(new))]
     assert [evolution.replaced for evolution in settled] == [True]
 
@@ -277,7 +277,7 @@ def test_keys_of_a_retired_space_are_recognized(d, overlap):
     old, new = names("a", d), names("b", d)
     spaces = watch(stream(dict.fromkeys(old, (0, 200)) | dict.fromkeys(new, (200 - overlap, 400)), 400))
     (retired, _) = spaces.spaces
-    evolution, _ = spaces.observe(sample([*old[::-1], "never seen"]))
+    evolution, _ = spaces.advance(sample([*old[::-1], "never seen"]))
     assert evolution.overlap
     for key, origin in zip([*old[::-1], "never seen"], evolution.origins, strict=True):
         assert origin == (None if key == "never seen" else (retired.number, retired.vanished.index(key)))
@@ -291,7 +291,7 @@ def test_many_changes_leave_memory_flat():
     for t in range(200 * period):
         g = t // period
         x = sample(names(f"{g} ", d) + (names(f"{g + 1} ", d) if t % period >= period - 12 else []))
-        spaces.observe(x)
+        spaces.advance(x)
         assert len(spaces.keys) <= 2 * d
         if t % period == 20:
             sizes.append(len(pickle.dumps((spaces._retired, spaces._returnable, spaces._presence, spaces._slots))))
@@ -317,8 +317,8 @@ def test_nothing_is_absent(absent, nothing):
         bare = {k: v for k, v in gap.items() if v is not nothing}
         assert gap.keys() == full.keys()
         np.testing.assert_array_equal(spaces.read(gap), other.read(bare))
-        np.testing.assert_array_equal(spaces.observe(gap)[1], other.observe(bare)[1])
-    assert spaces.observe({"a": 1.0, "b": nothing, "c": nothing})[0].opened == 0
+        np.testing.assert_array_equal(spaces.advance(gap)[1], other.advance(bare)[1])
+    assert spaces.advance({"a": 1.0, "b": nothing, "c": nothing})[0].opened == 0
     assert spaces.keys == ["a", "b"]
     assert list(spaces.events) == list(other.events)
     assert spaces.vanished == ("b",)
@@ -340,7 +340,7 @@ def test_absent_as_zero_fills_rows_and_judges_each_key_by_its_own_presence(seed)
         x = sample([k for k in often if rng.random() < 0.9] + [k for k in now_and_then if rng.random() < 0.15])
         if t >= 1000:
             x = {k: v for k, v in x.items() if k not in ("often0", "rare0")}
-        _, row = spaces.observe(x)
+        _, row = spaces.advance(x)
         gone = [spaces.keys.index(key) for key in spaces.vanished]
         living = np.delete(row, gone)
         assert set(living) <= {0.0, 1.0}
@@ -358,7 +358,7 @@ def test_absent_as_zero_fills_rows_and_judges_each_key_by_its_own_presence(seed)
 def silence(spaces, present, key):
     """Rounds of absence after which a key has vanished."""
     for gap in itertools.count(1):
-        spaces.observe(present)
+        spaces.advance(present)
         if key in spaces.vanished:
             return gap
 
@@ -375,7 +375,7 @@ def test_gap_follows_from_how_often_a_key_was_present():
 def test_gap_is_judged_by_rounds_with_and_without_the_key(k):
     # Present in every second round, so n = m = k, and that in no spells.
     spaces = watch([sample("ab"), sample("b")] * k)
-    spaces.observe(sample("ab"))
+    spaces.advance(sample("ab"))
     expected = next(
         g for g in itertools.count(1) if math.prod((k + i) / (2 * k + 2 + i) for i in range(1, g + 1)) < 1e-4
     )
@@ -390,9 +390,9 @@ def test_a_key_heard_once_in_ten_rounds_is_waited_for(random_):
         spaces = FeatureSpaces()
         for t in range(1000):
             rare = rng.random() < 0.1 if random_ else t % 10 == 0
-            spaces.observe(sample(["often", "always", *(["rare"] if rare or t == 0 else [])]))
+            spaces.advance(sample(["often", "always", *(["rare"] if rare or t == 0 else [])]))
             assert not spaces.vanished
-        spaces.observe(sample(["often", "always", "rare"]))
+        spaces.advance(sample(["often", "always", "rare"]))
         for key in ("often", "rare"):
             gaps[key].append(silence(pickle.loads(pickle.dumps(spaces)), {"always": 1.0}, key))
     assert max(gaps["often"]) <= 3
@@ -407,10 +407,10 @@ def test_a_key_in_spells_is_judged_by_its_spells(spell):
         rng, spaces, on = random.Random(seed), FeatureSpaces(), True
         for t in range(60 * spell):
             on = on != (rng.random() < 1 / spell)
-            spaces.observe(sample(["always", "other"] + (["spells"] if on or t < 20 else [])))
+            spaces.advance(sample(["always", "other"] + (["spells"] if on or t < 20 else [])))
         while not on:
             on = rng.random() < 1 / spell
-        spaces.observe(sample(["always", "other", "spells"]))
+        spaces.advance(sample(["always", "other", "spells"]))
         early, late = (rounds(spaces, "vanished"), [t for t in rounds(spaces, "vanished") if t > 30 * spell])
         # The first spell is news, the twentieth is not.
         assert early
@@ -423,7 +423,7 @@ def test_a_key_in_spells_is_judged_by_its_spells(spell):
 def test_seen_again_is_alive_again():
     spaces = watch([sample("abc")] * 100 + [sample("bc")] * 20)
     assert spaces.vanished == ("a",)
-    evolution, row = spaces.observe(sample("abc"))
+    evolution, row = spaces.advance(sample("abc"))
     assert not evolution
     assert row.tolist() == [1.0, 1.0, 1.0]
     assert spaces.vanished == ()
@@ -445,7 +445,7 @@ def test_significance_at_its_extremes():
 def test_patience_at_its_extremes():
     lives = dict.fromkeys("abc", (0, 2000)) | {"new": (100, 2000)}
     at_once = FeatureSpaces(patience=1)
-    assert not any(at_once.observe(x) and at_once.n_previous for x in stream(lives, 300))
+    assert not any(at_once.advance(x) and at_once.n_previous for x in stream(lives, 300))
     assert told(at_once) == [("current", {*"abc", "new"}, 0)]
     never = watch(stream(lives, 2000), patience=math.inf)
     assert [space.state for space in never.spaces] == ["previous", "current"]
@@ -461,7 +461,7 @@ def test_patience_grows_with_the_time_in_which_keys_vanished(k):
     spaces = watch(stream(lives, 200))
     length = 1
     for x in itertools.islice(stream(lives, 900), 200, None):
-        evolution, _ = spaces.observe(x)
+        evolution, _ = spaces.advance(x)
         if evolution.settled:
             break
         length += 1
@@ -477,7 +477,7 @@ def test_keys_that_vanish_now_and_then_keep_no_overlap_open(every, patience):
     lives |= {f"b{i}": (200 + 7 * i * every, 9000) for i in range(3)}
     spaces, waited, n_overlaps = FeatureSpaces(patience=patience), [], 0
     for t, x in enumerate(stream(lives, 200 + 20 * every)):
-        evolution, _ = spaces.observe(x)
+        evolution, _ = spaces.advance(x)
         n_overlaps += evolution.overlap
         if spaces.n_previous:
             gone = [event.round for event in spaces.events if event.kind in ("overlap began", "vanished")]
@@ -493,7 +493,7 @@ def test_a_key_that_returns_has_not_vanished(away):
     lives = dict.fromkeys(keys, (0, 9000)) | {"new": (200, 9000)}
     spaces = watch(stream(lives, 220))
     for t in range(220, 400):
-        evolution, _ = spaces.observe(sample([*keys[220 <= t < 220 + away :], "new"]))
+        evolution, _ = spaces.advance(sample([*keys[220 <= t < 220 + away :], "new"]))
         if evolution.settled:
             break
     assert count(spaces, "vanished") == count(spaces, "returned") == 1
@@ -512,13 +512,13 @@ def test_the_space_that_was_seen_least_is_forgotten(most):
     spaces = FeatureSpaces(max_spaces=most)
     for key, n in lengths.items():
         for _ in range(n):
-            spaces.observe({f"{key}1": 1.0, f"{key}2": 2.0})
+            spaces.advance({f"{key}1": 1.0, f"{key}2": 2.0})
     retired = [space for space in spaces.spaces if space.state == "retired"]
     assert len(retired) == most
     kept = {space.keys[0][0] for space in retired}
     # The last one to retire is e; each time the least seen of those known goes.
     assert kept == {0: set(), 1: {"c"}, 3: {"c", "a", "e"}}[most]
-    evolution, _ = spaces.observe({"b1": 1.0, "c1": 1.0})
+    evolution, _ = spaces.advance({"b1": 1.0, "c1": 1.0})
     assert [origin is not None for origin in evolution.origins] == [False, most > 0]
 
 
@@ -526,8 +526,8 @@ def test_more_than_half_of_the_keys_gone_are_retired():
     spaces = watch([sample(names("a", 9))] * 100)
     spaces_half, spaces_more = (pickle.loads(pickle.dumps(spaces)) for _ in range(2))
     for _ in range(50):
-        spaces_half.observe(sample(names("a", 5)))
-        spaces_more.observe(sample(names("a", 4)))
+        spaces_half.advance(sample(names("a", 5)))
+        spaces_more.advance(sample(names("a", 4)))
     assert spaces_half.keys == names("a", 9)
     assert spaces_more.keys == names("a", 4)
     assert set(spaces_half.vanished) == set(names("a", 9)[5:])
@@ -546,7 +546,7 @@ def test_a_stream_that_falls_silent_keeps_what_it_knows():
     spaces = watch([sample("abc")] * 100 + [{}] * 100)
     assert told(spaces) == [("current", set("abc"), 0)]
     assert set(spaces.vanished) == set("abc")
-    spaces.observe(sample("abc"))
+    spaces.advance(sample("abc"))
     assert spaces.vanished == ()
     assert spaces.keys == list("abc")
 
@@ -579,7 +579,7 @@ def test_events_of_one_sample_are_of_one_round():
     spaces = watch([sample("ab")] * 100 + [sample("abc")] * 5)
     for t in range(105, 120):
         before = len(spaces.events)
-        spaces.observe(sample("c"))
+        spaces.advance(sample("c"))
         assert {event.round for event in list(spaces.events)[before:]} <= {t}
 
 
@@ -672,7 +672,7 @@ def test_mappings_that_answer_for_any_key(make):
     x = make({"a": 1, "c": 1})
     np.testing.assert_array_equal(spaces.read(x), [1.0, math.nan])
     assert x.keys() == {"a", "c"}
-    spaces.observe(x)
+    spaces.advance(x)
     assert spaces.keys == ["a", "b", "c"]
 
 
@@ -681,7 +681,7 @@ def test_keys_of_any_kind():
     spaces = watch([sample(keys)] * 30 + [sample(keys[::-1])] * 10)
     assert spaces.keys == keys
     assert len(spaces.spaces) == 1
-    spaces.observe(sample([*keys, (1, 2)]))
+    spaces.advance(sample([*keys, (1, 2)]))
     assert spaces.spaces[-1].keys == ((1, 2),)
 
 
@@ -694,7 +694,7 @@ def test_a_fresh_key_in_every_sample(d):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for t in range(3000):
-            spaces.observe(sample([*names("a", d), f"id {t}"]))
+            spaces.advance(sample([*names("a", d), f"id {t}"]))
             peak.append(len(spaces.keys) + sum(len(space.keys) for space in spaces.spaces))
     assert len(caught) == 1
     assert "select or hash" in str(caught[0].message)
@@ -709,7 +709,7 @@ def test_a_fresh_key_in_every_sample(d):
 def test_a_fresh_key_in_every_sample_of_an_overlap_without_end(params):
     spaces, peak = FeatureSpaces(**params), []
     for t in range(1500):
-        evolution, _ = spaces.observe(sample(["a", "b", f"id {t}"]))
+        evolution, _ = spaces.advance(sample(["a", "b", f"id {t}"]))
         assert not evolution.settled
         peak.append(len(spaces.keys))
     assert max(peak[750:]) <= max(peak[:750]) < 500
@@ -725,7 +725,7 @@ def test_a_warning_that_is_made_an_error_comes_before_anything_has_changed():
         for t in range(600):
             before = spaces.rounds, list(spaces.keys), spaces.spaces, len(spaces.events)
             try:
-                spaces.observe(sample(["a", f"id {t}"]))
+                spaces.advance(sample(["a", f"id {t}"]))
             except UserWarning as warning:
                 caught.append(warning)
                 assert (spaces.rounds, spaces.keys, spaces.spaces, len(spaces.events)) == before
@@ -736,7 +736,7 @@ def test_a_warning_that_is_made_an_error_comes_before_anything_has_changed():
 def test_flipping_between_two_sets_of_keys():
     spaces = FeatureSpaces()
     for t in range(1000):
-        spaces.observe(sample(names("a" if t % 2 else "b", 5)))
+        spaces.advance(sample(names("a" if t % 2 else "b", 5)))
         assert len(spaces.keys) <= 10
     assert len(spaces.spaces) == 1
     late = watch(sample(names("a" if t % 2 or t < 300 else "b", 5)) for t in range(1000))
@@ -754,9 +754,9 @@ def test_spaces_that_take_turns_do_not_push_each_other_out():
     spaces = FeatureSpaces(max_spaces=8)
     for turn in range(30):
         for _ in range(50):
-            spaces.observe(sample(names("ab"[turn % 2], 5)))
+            spaces.advance(sample(names("ab"[turn % 2], 5)))
     assert len(spaces.keys) == 5
-    evolution, _ = spaces.observe(sample(names("a", 5)))
+    evolution, _ = spaces.advance(sample(names("a", 5)))
     assert None not in evolution.origins
 
 
@@ -765,7 +765,7 @@ def test_a_space_that_retires_again_is_remembered_once():
     for _ in range(5):
         for keys in ("ab", "cd"):
             for _ in range(100):
-                spaces.observe(sample(keys))
+                spaces.advance(sample(keys))
     retired = [space.keys for space in spaces.spaces if space.state == "retired"]
     assert len(set(retired)) == len(retired)
     assert ("x", "y") in retired
@@ -775,8 +775,8 @@ def test_a_short_return_does_not_cost_the_memory_of_a_long_life():
     spaces = FeatureSpaces(max_spaces=1)
     for keys, n in (("ab", 500), ("cd", 300), ("ab", 40), ("ef", 200)):
         for _ in range(n):
-            spaces.observe(sample(keys))
-    evolution, _ = spaces.observe(sample("ab"))
+            spaces.advance(sample(keys))
+    evolution, _ = spaces.advance(sample("ab"))
     assert None not in evolution.origins
 
 
@@ -806,7 +806,7 @@ def test_books_are_kept_whatever_comes(params, phases):
             before, frozen = list(spaces.keys), pickle.dumps(spaces)
             spaces.read(x)
             assert pickle.dumps(spaces) == frozen
-            evolution, row = spaces.observe(x)
+            evolution, row = spaces.advance(x)
             n += 1
             assert spaces.rounds == n
             wide = len(before) + evolution.opened

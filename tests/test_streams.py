@@ -16,9 +16,9 @@ from river import evaluate, linear_model, metrics, preprocessing
 
 from river_pufe import FeatureRecovery, PUFEClassifier, PUFERegressor, datasets
 from river_pufe.experts import LinearExperts
-from river_pufe.learners import RiverModel
-from river_pufe.space_experts import SpaceExperts
-from river_pufe.spaces import FeatureSpaces
+from river_pufe.experts.learners import RiverModel
+from river_pufe.experts.per_space import SpaceExperts
+from river_pufe.recovery.spaces import FeatureSpaces
 
 SEEDS = range(3)
 TASKS = pytest.mark.parametrize("regression", [False, True], ids=["classifier", "regressor"])

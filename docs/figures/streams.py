@@ -23,15 +23,15 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from river_pufe import plot
-from river_pufe.spaces import FeatureSpaces
+from river_pufe.recovery.spaces import FeatureSpaces
 
 N, D, CHANGE = 320, 6, 120
 BLUE, ORANGE, GREEN = plot.COLOURS[:3]
 
 #: Whether a key of the old (0) or the new (1) features is there, by its number in them and the round.
-Rule = Callable[[int, int, int, random.Random], bool]
+UpdateRule = Callable[[int, int, int, random.Random], bool]
 
-STREAMS: dict[str, Rule] = {
+STREAMS: dict[str, UpdateRule] = {
     "missing now and then": lambda new, i, t, rng: not new and rng.random() > 0.3,
     "replaced one by one": lambda new, i, t, rng: t >= CHANGE if new else t < CHANGE + 9 * (i + 1),
     "replaced without overlap": lambda new, i, t, rng: (t >= CHANGE) == bool(new),
@@ -41,13 +41,13 @@ STREAMS: dict[str, Rule] = {
 }
 
 
-def spaces(ax: Axes, title: str, rule: Rule) -> None:
+def spaces(ax: Axes, title: str, rule: UpdateRule) -> None:
     """A raster of one stream, in the colours of the spaces that its keys belong to in the end."""
     rng = random.Random(1)
     stream = [{(new, i): 1.0 for new in (0, 1) for i in range(D) if rule(new, i, t, rng)} for t in range(N)]
     watched = FeatureSpaces()
     for x in stream:
-        watched.observe(x)
+        watched.advance(x)
     owner = {
         key: space for space in watched.spaces for key in (space.vanished if space.state == "retired" else space.keys)
     }

@@ -32,22 +32,22 @@ A check trains clones, so the model that it is given stays as it is.
 from __future__ import annotations
 
 from .answers import check_answers_are_finite, check_answers_are_plain, check_expert_weights
-from .asked import check_estimator, check_no_check_is_skipped, yield_checks
-from .forms import (
+from .bad_input import check_bad_targets_are_rejected, check_bad_values_are_rejected, check_bad_weights_are_rejected
+from .estimator import check_estimator, check_no_check_is_skipped, yield_checks
+from .invariance import (
     check_absent_values_change_nothing,
     check_key_names_change_nothing,
     check_key_order_changes_nothing,
     check_number_types_change_nothing,
 )
-from .memory import (
+from .recovery import check_completion, check_recovery
+from .state import (
     check_clone_forgets,
     check_copies_remember,
     check_looking_changes_nothing,
     check_memory_is_bounded,
     check_nothing_is_shared,
 )
-from .recovered import check_completion, check_recovery
-from .refusals import check_bad_targets_are_rejected, check_bad_values_are_rejected, check_bad_weights_are_rejected
 
 __all__ = [
     "check_absent_values_change_nothing",

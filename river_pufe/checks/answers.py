@@ -10,7 +10,7 @@ import typing
 import numpy as np
 from river import base
 
-from .trial import Sample, ask, fresh, is_classifier, is_transformer, samples_for, teach
+from .playing import Sample, ask, fresh, is_classifier, is_transformer, samples_for, teach
 
 _EXTREMES = (0.0, 1e308, -1e308, 1e-308, 5e-324, 10**400, fractions.Fraction(-(10**400), 3), True, np.int64(2**62))
 

@@ -183,9 +183,9 @@ def spaces(
     Try: `river-pufe spaces sensors.csv --time date --figure sensors.png`
     """
     with _outcome():
-        from .alive import alive
+        from .spaces import show_spaces
 
-        raise typer.Exit(alive(file, ignore, time, na, format, on_error, figure, keys))
+        raise typer.Exit(show_spaces(file, ignore, time, na, format, on_error, figure, keys))
 
 
 @app.command()

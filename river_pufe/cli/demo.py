@@ -10,8 +10,8 @@ from river import datasets as river_datasets
 from river import linear_model, metrics, preprocessing, utils
 
 from .. import datasets
+from ..plot.record import Presence, Series
 from ..pufe import PUFEClassifier
-from ..record import Presence, Series
 from . import show
 
 #: Data that River brings along, and its linear model for them.

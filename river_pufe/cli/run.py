@@ -18,8 +18,8 @@ from collections.abc import Iterator, Sequence
 from river import base
 
 from .. import files
+from ..plot.record import Series
 from ..pufe import PUFEClassifier, PUFERegressor
-from ..record import Series
 from . import show
 from .columns import check_columns
 from .interrupts import Interrupts

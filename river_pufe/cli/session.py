@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from river import base, compose, metrics, utils
 
 from .. import files
-from ..base import FeatureEvolving
-from ..record import Presence, Series
-from ..spaces import Event
+from ..learning import FeatureEvolving
+from ..plot.record import Presence, Series
+from ..recovery.evolution import Event
 from .show import UsageError
 
 #: The metric of a few samples is all over the place, and would squeeze the rest of the figure.
@@ -91,7 +91,7 @@ class Session:
 
     def _check(self, y: typing.Any) -> typing.Any:
         try:
-            return self.model._task.check(y)
+            return self.model.task.validate(y)
         except ValueError:
             kind = "class" if self.classifies else "finite number"
             raise ValueError(f"the target is {y!r}, which is no {kind} (see --task)") from None

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
-import os
 import pathlib
 import sys
-import tempfile
 import typing
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 from rich import box, console, markup, progress, table, text
 
-from .. import plot
-from ..record import Presence, Series
-from ..sketch import Array
-from ..spaces import FeatureSpace, Key
+from .. import plot, saving
+from ..plot.record import Presence, Series
+from ..recovery.evolution import FeatureSpace
+from ..values import Array, Key
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _ASCII = ".:-=+*%#"
@@ -139,18 +137,8 @@ def _kind(path: pathlib.Path) -> str:
 def replacing(path: pathlib.Path) -> Iterator[typing.BinaryIO]:
     """A file that is there whole or not at all, whatever happens while it is written."""
     try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-            temporary = pathlib.Path(file.name)
-            try:
-                yield typing.cast(typing.BinaryIO, file)
-                file.flush()
-                mask = os.umask(0)
-                os.umask(mask)
-                os.chmod(temporary, 0o666 & ~mask)
-                os.replace(temporary, path)
-            except BaseException:
-                temporary.unlink(missing_ok=True)
-                raise
+        with saving.replacing(path) as file:
+            yield file
     except OSError as error:
         raise RunError(f"{path} cannot be written: {error.strerror or error}") from None
 

@@ -23,7 +23,8 @@ from .experiment import SETTINGS, Comparison, run
 from .figures import regret_figure, trend
 from .methods import C_GRID, METHODS
 from .printed import page
-from .table import csv, markdown, save
+from .report import save
+from .table import csv, markdown
 from .theorem import Regret, regret
 
 __all__ = [

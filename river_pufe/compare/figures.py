@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from ..saving import write
 from .experiment import Comparison, Floats
 from .methods import METHODS
-from .table import write
 from .theorem import Regret
 
 if typing.TYPE_CHECKING:

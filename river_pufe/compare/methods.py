@@ -19,12 +19,14 @@ from ..baselines import (
     ROGDClassifier,
     ROGDRegressor,
 )
-from ..completion import RowSpace
-from ..pufe import PUFEClassifier, PUFERegressor, paper_experts, paper_recovery
-from ..recovery import FeatureRecovery
-from ..sketch import Array
-from ..space_experts import SpaceExperts
-from ..tasks import MarginClassification, PlainRegression
+from ..experts.per_space import SpaceExperts
+from ..paper import paper_experts, paper_recovery
+from ..pufe import PUFEClassifier, PUFERegressor
+from ..recovery.completion import RowSpace
+from ..recovery.feature_recovery import FeatureRecovery
+from ..tasks.classification import MarginClassification
+from ..tasks.regression import PlainRegression
+from ..values import Array
 from .data import Data
 
 #: The values among which the paper searches c.
@@ -106,10 +108,8 @@ def _reading(uncut: bool, all_rows: bool) -> Method:
     """PUFE with the paper's parts, where the paper can be read in more than one way."""
 
     def parts(c: float) -> tuple[SpaceExperts, FeatureRecovery, AdaNormalHedge]:
-        recovery = paper_recovery()
         completion = RowSpace(min_observed=1 if all_rows else None)
-        recovery = FeatureRecovery(recovery.feature_spaces, recovery.scaler, completion, recovery.linear_map)
-        return paper_experts(c, None), recovery, AdaNormalHedge()
+        return paper_experts(c, None), paper_recovery(completion), AdaNormalHedge()
 
     return Method(
         (

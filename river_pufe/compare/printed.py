@@ -9,11 +9,12 @@ import pathlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 
+from ..saving import write
 from .data import BUNDLED, Data, load
 from .experiment import SETTINGS, Comparison, run
 from .figures import regret_figure, trend
 from .methods import METHODS
-from .table import csv, grid, markdown, mean_and_std, rows, write
+from .table import csv, grid, markdown, mean_and_std, rows
 from .theorem import Regret, regret
 
 #: Lengths of the overlap in the paper's synthetic streams; it does not say to which of them its table belongs.

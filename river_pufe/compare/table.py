@@ -6,8 +6,6 @@ import csv as csv_module
 import dataclasses
 import io
 import math
-import os
-import pathlib
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -200,30 +198,3 @@ def csv(comparisons: Sequence[Comparison]) -> str:
                 ]
             )
     return text.getvalue()
-
-
-def save(comparisons: Sequence[Comparison], directory: str | os.PathLike[str]) -> list[pathlib.Path]:
-    """Write table and figure: `table.md`, `table.csv` and `trend.png`, for which matplotlib is needed.
-
-    Returns
-    -------
-    The paths of the files.
-
-    """
-    from .figures import trend
-
-    directory = pathlib.Path(directory)
-    directory.mkdir(parents=True, exist_ok=True)
-    paths = [write(directory / "table.md", markdown(comparisons)), write(directory / "table.csv", csv(comparisons))]
-    return [*paths, trend(comparisons, directory / "trend.png")]
-
-
-def write(path: pathlib.Path, content: str | bytes) -> pathlib.Path:
-    """Write a file all at once: who interrupts this finds the old one or none."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        temporary.write_bytes(content.encode() if isinstance(content, str) else content)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
-    return path

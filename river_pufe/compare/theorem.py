@@ -76,7 +76,7 @@ def regret(stream: EvolvingStream, c: float = 1.0, regression: bool = False) -> 
     for t, (x, y) in enumerate(stream):
         model.learn_one(x, y)
         if t >= stream.changes[-1]:
-            hedge: AdaNormalHedge = model._aggregator
+            hedge: AdaNormalHedge = model.hedge
             regrets.append(hedge.regrets.copy())
             magnitudes.append(hedge.magnitudes.copy())
     S = np.array(magnitudes)

@@ -8,10 +8,10 @@ tell apart; hatches, styles of lines and labels say the same without any colour.
 
 from __future__ import annotations
 
-from ..record import Presence, Series
 from .marks import events
 from .progress import metric, weights
 from .raster import presence
+from .record import Presence, Series
 from .style import COLOURS as COLOURS
 from .truth import recovered
 

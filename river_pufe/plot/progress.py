@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from ..record import Series
+from .record import Series
 from .style import COLOURS, HATCHES, OTHERS, STYLES, axes, label, legend, span, thin_hatches
 
 if typing.TYPE_CHECKING:

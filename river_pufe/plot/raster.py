@@ -9,11 +9,12 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from ..record import Presence
-from ..sketch import Array
-from ..spaces import FeatureSpace, FeatureSpaces, Key, Sample
-from ..values import is_there
+from ..recovery.evolution import FeatureSpace
+from ..recovery.spaces import FeatureSpaces
+from ..values import Key, Sample
+from ..values import Array, is_there
 from .marks import shade_overlaps
+from .record import Presence
 from .style import COLOURS, OTHERS, SMALL, axes, label, legend
 
 if typing.TYPE_CHECKING:
@@ -62,7 +63,7 @@ def presence(
             x = item[0] if isinstance(item, tuple) else item
             record.update(x)
             if followed is not None:
-                followed.observe({key: 1.0 for key, value in x.items() if is_there(value)})
+                followed.advance({key: 1.0 for key, value in x.items() if is_there(value)})
         model = model if model is not None else followed
     ax = axes(ax)
     spaces = _spaces_of(record.keys, model)

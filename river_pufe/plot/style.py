@@ -9,7 +9,7 @@ import types
 import typing
 from collections.abc import Sequence
 
-from ..spaces import Key
+from ..values import Key
 
 if typing.TYPE_CHECKING:
     from matplotlib.axes import Axes

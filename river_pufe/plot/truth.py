@@ -7,9 +7,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ..record import Series
-from ..spaces import Key, Sample
-from ..values import is_there
+from ..values import Key, Sample, is_there
+from .record import Series
 from .style import COLOURS, axes, label, legend
 
 if typing.TYPE_CHECKING:

@@ -18,12 +18,12 @@ import streams
 
 from river_pufe import FeatureRecovery, PUFEClassifier, PUFERegressor
 from river_pufe.aggregation import AdaNormalHedge, Aggregator
-from river_pufe.completion import ConditionalMean, RowSpace
 from river_pufe.experts import LinearExperts
-from river_pufe.linear_map import LinearMap
-from river_pufe.rules import Gradient, Newton
-from river_pufe.scaling import NoScaler, RowScaler
-from river_pufe.spaces import FeatureSpaces
+from river_pufe.experts.rules import ImplicitGradient, Newton
+from river_pufe.recovery.completion import ConditionalMean, RowSpace
+from river_pufe.recovery.linear_map import LinearMap
+from river_pufe.recovery.scaling import NoScaler, RowScaler
+from river_pufe.recovery.spaces import FeatureSpaces
 
 
 class Unweighed(Aggregator):
@@ -32,7 +32,7 @@ class Unweighed(Aggregator):
     def __init__(self):
         self._prior = np.zeros(0)
 
-    def _strengths(self):
+    def strengths(self):
         return self._prior
 
     def update(self, losses, loss, awake):
@@ -51,7 +51,7 @@ class Alone(ConditionalMean):
 
 #: So little that no loss can make up for it.
 OFF = 1e-30
-SLOW, GRADIENT = Newton(forgetting=0.998), Gradient()
+SLOW, GRADIENT = Newton(forgetting=0.998), ImplicitGradient()
 
 
 def experts(**params):

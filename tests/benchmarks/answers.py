@@ -105,7 +105,9 @@ def main(folder=None):
                     except Exception as error:
                         lines = [repr(error)]
                 text = "\n".join(lines)
-                print(f"{hashlib.sha256(text.encode()).hexdigest()[:16]}  {name} on {title}, {'numbers' if regression else 'classes'}")
+                print(
+                    f"{hashlib.sha256(text.encode()).hexdigest()[:16]}  {name} on {title}, {'numbers' if regression else 'classes'}"
+                )
                 if folder is not None:
                     path = pathlib.Path(folder) / f"{name}.{title}.{regression}.txt"
                     path.parent.mkdir(parents=True, exist_ok=True)

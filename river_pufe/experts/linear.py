@@ -1,88 +1,22 @@
-"""Who predicts?
-
-An expert is a learner together with the rows that it reads. `LinearExperts` are the default: linear models of three
-views of a sample under several learning rules, all moved by one vectorized step. `SpaceExperts` hold one learner of any
-kind for each feature space.
-"""
+"""What do linear models predict, from several views of a sample and under several rules?"""
 
 from __future__ import annotations
 
-import abc
-import typing
-
 import numpy as np
-from river import base
 from scipy.linalg import blas
 
-from .linear_map import Affine
-from .recovery import COMPLETED, FRESH, PRESENT, Reading
-from .rules import Gradient, Newton, Rule
-from .sketch import Array, Mask
-from .spaces import Evolution
-from .tasks import Task
-
-
-class Experts(base.Base, abc.ABC):
-    """Experts that predict from a reading, learn from it, and follow the feature spaces."""
-
-    @property
-    def takes_weights(self) -> bool:
-        """Whether samples may have weights."""
-        return True
-
-    @property
-    @abc.abstractmethod
-    def names(self) -> tuple[str, ...]:
-        """Names of the experts, in the order of their predictions."""
-
-    @property
-    @abc.abstractmethod
-    def priors(self) -> Array:
-        """How much each expert counts before any loss, shape (n,)."""
-
-    @abc.abstractmethod
-    def grow(self, n_columns: int) -> None:
-        """Append columns of scores, for new classes."""
-
-    @abc.abstractmethod
-    def follow(self, evolution: Evolution, recover: Affine | None, weights: Array) -> Mask:
-        """Follow a change of the slots.
-
-        Parameters
-        ----------
-        evolution
-            What changed.
-        recover
-            The map from the slots that are kept to those that are dropped, if it is known.
-        weights
-            Weights of the experts before the change, shape (n,).
-
-        Returns
-        -------
-        Which experts are new, or hold another model than before; shape (n,) for the experts after the change.
-
-        """
-
-    @abc.abstractmethod
-    def predict(self, reading: Reading, task: Task) -> tuple[Array, Array]:
-        """Predictions of all experts, shape (n, columns), and 1 for those awake, 0 for those asleep, shape (n,)."""
-
-    def predict_many(self, views: Array, task: Task) -> tuple[Array, Array] | None:
-        """Predictions for many samples of one view, shapes (samples, n, columns) and (n,); None: ask one by one."""
-        return None
-
-    @abc.abstractmethod
-    def learn(self, reading: Reading, predictions: Array, mixture: Array, y: typing.Any, w: float, task: Task) -> None:
-        """Learn from a sample, given what was predicted for it."""
-
-    def __str__(self) -> str:
-        return repr(self)
+from ..recovery.evolution import Evolution
+from ..recovery.reading import COMPLETED, FRESH, PRESENT, Reading
+from ..tasks.task import Task
+from ..values import Array, Mask
+from .experts import Experts, Round
+from .rules import ImplicitGradient, Newton, UpdateRule
 
 
 class LinearExperts(Experts):
     """Linear models in three views of a sample, under several learning rules.
 
-    - *present* reads what is there, and never forgets: the linear model that a user would otherwise run;
+    - *present* reads what is there, and is never reset: the linear model that a user would otherwise run;
     - *recovered* reads completed rows. When a space opens it starts from the mixture of all experts, and when features
       are dropped its weights on them move to what is left, by the learned map: a linear model of recovered features is
       linear in the features they are recovered from;
@@ -108,11 +42,11 @@ class LinearExperts(Experts):
     VIEWS = ("present", "recovered", "fresh")
 
     def __init__(
-        self, rules: tuple[Rule, ...] | None = None, prior: tuple[float, float, float] = (3.0, 8.0, 1.0)
+        self, rules: tuple[UpdateRule, ...] | None = None, prior: tuple[float, float, float] = (3.0, 8.0, 1.0)
     ) -> None:
         if not (len(prior) == 3 and min(prior) > 0):
             raise ValueError(f"prior is one number above 0 for each of present, recovered and fresh, not {prior!r}")
-        self.rules = rules if rules is not None else (Newton(forgetting=0.998), Gradient())
+        self.rules = rules if rules is not None else (Newton(forgetting=0.998), ImplicitGradient())
         self.prior = prior
         self._rules = [rule.clone() for rule in self.rules]
         for rule in self._rules:
@@ -132,7 +66,7 @@ class LinearExperts(Experts):
     def priors(self) -> Array:
         return np.tile(self.prior, len(self._rules))
 
-    def grow(self, n_columns: int) -> None:
+    def set_n_columns(self, n_columns: int) -> None:
         more = n_columns - self._n_columns
         if more == 0:
             return
@@ -157,27 +91,27 @@ class LinearExperts(Experts):
         predictions = task.predictions(scores)
         return predictions.reshape(len(views), len(self._awake), self._n_columns), self._awake
 
-    def learn(self, reading: Reading, predictions: Array, mixture: Array, y: typing.Any, w: float, task: Task) -> None:
+    def learn(self, reading: Reading, round_: Round, task: Task) -> None:
         if not self._n_columns:
             return
         views = reading.views
-        curvature = task.curvature(mixture)
-        errors = task.errors(predictions, task.target(y))
-        if w != 1.0:
-            curvature, errors = w * curvature, w * errors
-        main = min(COMPLETED, len(views) - 1)
+        curvature = task.curvature(round_.mixture)
+        errors = task.errors(round_.predictions, round_.target)
+        if round_.w != 1.0:
+            curvature, errors = round_.w * curvature, round_.w * errors
+        learn_from = min(COMPLETED, len(views) - 1)
         if len(views) == 1:
             for weights, rule, error in zip(self._weights, self._rules, errors.reshape(len(self._rules), -1)):
-                direction, size = rule.step(views, curvature, main)[0]
+                direction, size = rule.step(views, curvature, learn_from)[0]
                 # In place: the transpose is in the column order that BLAS wants.
                 blas.dger(size, error, direction, a=weights.T, overwrite_a=1)
         else:
             errors = errors.reshape(len(self._rules), len(self.VIEWS), self._n_columns)
             for weights, rule, error in zip(self._cube, self._rules, errors):
-                for view, (direction, size) in enumerate(rule.step(views, curvature, main)):
+                for view, (direction, size) in enumerate(rule.step(views, curvature, learn_from)):
                     weights[:, view] += direction[:, None] * (size * error[view])
 
-    def follow(self, evolution: Evolution, recover: Affine | None, weights: Array) -> Mask:
+    def follow(self, evolution: Evolution, weights: Array) -> Mask:
         born = np.zeros((len(self._rules), len(self.VIEWS)), dtype=bool)
         cube = self._cube
         if evolution.overlap:
@@ -197,20 +131,20 @@ class LinearExperts(Experts):
             for rule in self._rules:
                 rule.extend(evolution.opened)
         if evolution.keep is not None:
-            cube = self._drop(cube, np.append(True, evolution.keep), recover, evolution.retired)
+            cube = self._drop(cube, np.append(True, evolution.keep), evolution)
         for identifier in evolution.forgotten:
             del self._retired[identifier]
         self._cube = cube
         born |= evolution.replaced
         return born.reshape(-1)
 
-    def _drop(self, cube: Array, keep: Mask, recover: Affine | None, retired: int | None) -> Array:
+    def _drop(self, cube: Array, keep: Mask, evolution: Evolution) -> Array:
         dropped, cube = cube[:, ~keep], cube[:, keep]
-        if retired is not None:
-            self._retired[retired] = dropped[:, :, [PRESENT, COMPLETED]]
-        if recover is not None:
+        if evolution.retired is not None:
+            self._retired[evolution.retired] = dropped[:, :, [PRESENT, COMPLETED]]
+        if evolution.recover is not None:
             for rule, weights in zip(cube, dropped):
-                moved, constant = recover.pull_back(weights[:, COMPLETED])
+                moved, constant = evolution.recover.pull_back(weights[:, COMPLETED])
                 rule[1:, COMPLETED] += moved
                 rule[0, COMPLETED] += constant
         for learning_rule in self._rules:

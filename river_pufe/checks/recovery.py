@@ -7,7 +7,7 @@ import typing
 
 import numpy as np
 
-from .trial import Sample, fresh, is_classifier, teach
+from .playing import Sample, fresh, is_classifier, teach
 
 
 def check_recovery(model: typing.Any) -> None:

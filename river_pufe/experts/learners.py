@@ -13,9 +13,8 @@ import typing
 import numpy as np
 from river import base, compose
 
-from .sketch import Array
-from .spaces import Key
-from .tasks import Task
+from ..tasks.task import Task
+from ..values import Array, Key
 
 Features = dict[Key, float]
 _LARGE = 1e12
@@ -40,7 +39,7 @@ class Learner(base.Base, abc.ABC):
         """Scores of a sample, shape (columns,)."""
 
     @abc.abstractmethod
-    def learn(self, x: Features, y: typing.Any, error: Array, w: float) -> None:
+    def learn(self, x: Features, y: typing.Any, w: float, task: Task) -> None:
         """Learn from a sample.
 
         Parameters
@@ -49,10 +48,10 @@ class Learner(base.Base, abc.ABC):
             Features of the space; all are there.
         y
             The target as the user gave it.
-        error
-            How the scores should move, shape (columns,).
         w
             Weight of the sample.
+        task
+            What scores mean: `task.errors` says how they should move.
 
         """
 
@@ -99,12 +98,13 @@ class OnlineGradientDescent(Learner):
             scores[column] = math.fsum(value * self._weights[slot, column] for value, slot in known)
         return scores
 
-    def learn(self, x: Features, y: typing.Any, error: Array, w: float) -> None:
+    def learn(self, x: Features, y: typing.Any, w: float, task: Task) -> None:
+        error = task.errors(task.predictions(self.scores(x, task)[None]), task.target(y))[0]
         self._t += 1
         self._make_room(x, len(error))
         slots = [self._slots[key] for key in x]
         row = np.fromiter(x.values(), np.float64, len(x))
-        # As River does: an error that large comes from a model that has left the data, and must not reach infinity.
+        # As River does: an error that large comes from a model that has diverged, and must not reach infinity.
         step = error.clip(-_LARGE, _LARGE) * (w / (self.c * math.sqrt(self._t)))
         self._weights[slots] += row[:, None] * step
         np.clip(self._weights, -_FARTHEST, _FARTHEST, out=self._weights)
@@ -150,11 +150,11 @@ class RiverModel(Learner):
         # Some models set themselves up at the first look, with whatever they see.
         if self._untrained:
             return np.zeros(task.n_columns)
-        # A model that has left the data must not take the others along.
+        # A model that has diverged must not make the mixture infinite.
         return np.nan_to_num(task.scores(self._model, x), posinf=_LARGE, neginf=-_LARGE).clip(-_LARGE, _LARGE)
 
-    def learn(self, x: Features, y: typing.Any, error: Array, w: float) -> None:
-        # A sample that does not count is none: some models divide by the sum of the weights.
+    def learn(self, x: Features, y: typing.Any, w: float, task: Task) -> None:
+        # A sample of weight 0 is skipped: some models divide by the sum of the weights.
         if w == 0.0:
             return
         self._untrained = False

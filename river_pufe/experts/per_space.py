@@ -1,4 +1,4 @@
-"""Who predicts, when each feature space has a model of its own?"""
+"""What predicts, when each feature space has a model of its own?"""
 
 from __future__ import annotations
 
@@ -8,24 +8,23 @@ import typing
 
 import numpy as np
 
-from .experts import Experts
-from .learners import Learner, RiverModel
-from .linear_map import Affine
-from .recovery import Reading
-from .sketch import Array, Mask
-from .spaces import Evolution, Key
-from .tasks import Task
+from ..recovery.evolution import Evolution
+from ..recovery.reading import Reading
+from ..tasks.task import Task
+from ..values import Array, Key, Mask
+from .experts import Experts, Round
+from .learners import Learner, OnlineGradientDescent, RiverModel
 
 #: The expert on what is present stands beside those of the spaces, under a number that no space has.
 _PRESENT = -1
-_NOBODY = -2
+_VACANT = -2
 
 
 class SpaceExperts(Experts):
     """One learner for each feature space, on rows that are observed, completed or recovered.
 
     **When to use it.** With learners that are not linear, and for the methods of the paper: all of them are a choice of
-    who takes part.
+    which learners take part.
 
     An expert sleeps in a round in which its row cannot be made. Once a space has retired, its learner reads recovered
     rows. Where its keys return and open a space, the learner of that one starts as a copy, if older ones take part.
@@ -74,8 +73,6 @@ class SpaceExperts(Experts):
 
     @classmethod
     def _unit_test_params(cls) -> typing.Iterator[dict[str, typing.Any]]:
-        from .learners import OnlineGradientDescent
-
         yield {"learner": OnlineGradientDescent()}
 
     @property
@@ -84,17 +81,17 @@ class SpaceExperts(Experts):
 
     @property
     def names(self) -> tuple[str, ...]:
-        special = {_PRESENT: "present", _NOBODY: "nobody"}
+        special = {_PRESENT: "present", _VACANT: "nobody"}
         return tuple(special.get(number, f"space {number}") for number in self._numbers)
 
     @property
     def priors(self) -> Array:
         return np.ones(len(self._numbers))
 
-    def grow(self, n_columns: int) -> None:
+    def set_n_columns(self, n_columns: int) -> None:
         self._n_columns = n_columns
 
-    def follow(self, evolution: Evolution, recover: Affine | None, weights: Array) -> Mask:
+    def follow(self, evolution: Evolution, weights: Array) -> Mask:
         born = set()
         remembered = {key for space in evolution.spaces for key in space.keys}
         self._retired = []
@@ -108,7 +105,7 @@ class SpaceExperts(Experts):
                 self._current = space.number
             if space.state != "retired" and space.number not in self._learners:
                 self._learners[space.number] = self._beginner(evolution)
-                self._seat(space.number)
+                self._place(space.number)
                 born.add(space.number)
             if space.number in self._learners:
                 known = (key for key in self._keys.get(space.number, ()) if key in remembered)
@@ -116,7 +113,7 @@ class SpaceExperts(Experts):
         numbers = {space.number for space in evolution.spaces} | {_PRESENT}
         for number in [number for number in self._learners if number not in numbers]:
             del self._learners[number], self._keys[number]
-            self._numbers[self._numbers.index(number)] = _NOBODY
+            self._numbers[self._numbers.index(number)] = _VACANT
         if evolution.settled:
             for learner in self._learners.values():
                 learner.restart()
@@ -128,32 +125,32 @@ class SpaceExperts(Experts):
         """A learner for new keys: it knows what the one knew whose space most of them have been in."""
         if "older" not in self.roles:
             return self.learner.clone()
-        homes = collections.Counter(origin[0] if origin is not None else _NOBODY for origin in evolution.origins)
+        homes = collections.Counter(origin[0] if origin is not None else _VACANT for origin in evolution.origins)
         # The latest of several: the order of the keys must not matter.
         home = max(homes, key=lambda number: (homes[number], number))
         return copy.deepcopy(self._learners[home]) if home in self._learners else self.learner.clone()
 
-    def _seat(self, number: int) -> None:
-        if _NOBODY in self._numbers:
-            self._numbers[self._numbers.index(_NOBODY)] = number
+    def _place(self, number: int) -> None:
+        if _VACANT in self._numbers:
+            self._numbers[self._numbers.index(_VACANT)] = number
         else:
             self._numbers.append(number)
 
     def _rows(self, reading: Reading) -> dict[int, dict[Key, float]]:
         """The features of each space that can be known now."""
-        known = reading.values()
+        known = reading.known
         rows = {
             number: {key: known[key] for key in keys if key in known}
             for number, keys in self._keys.items()
             if number == self._current or all(key in known for key in keys)
         }
         if self.present:
-            rows[_PRESENT] = reading.present()
+            rows[_PRESENT] = reading.present
         return rows
 
-    def _at_work(self, reading: Reading, rows: dict[int, dict[Key, float]]) -> tuple[set[int], set[int]]:
-        """Who predicts and who learns."""
-        if self._previous is not None and (self.in_overlap or reading.overlapping):
+    def _roles_now(self, reading: Reading, rows: dict[int, dict[Key, float]]) -> tuple[set[int], set[int]]:
+        """The numbers of the learners that predict and of those that learn."""
+        if self._previous is not None and (self.in_overlap or reading.sees_previous):
             both = {self._previous, self._current} if self.in_overlap else {self._previous}
             predicting, learning = both, both if self.in_overlap else set()
         else:
@@ -168,7 +165,7 @@ class SpaceExperts(Experts):
 
     def predict(self, reading: Reading, task: Task) -> tuple[Array, Array]:
         rows = self._rows(reading)
-        predicting, _ = self._at_work(reading, rows)
+        predicting, _ = self._roles_now(reading, rows)
         scores = np.zeros((len(self._numbers), self._n_columns))
         awake = np.zeros(len(self._numbers))
         for position, number in enumerate(self._numbers):
@@ -177,14 +174,11 @@ class SpaceExperts(Experts):
                 awake[position] = 1.0
         return task.predictions(scores), awake
 
-    def learn(self, reading: Reading, predictions: Array, mixture: Array, y: typing.Any, w: float, task: Task) -> None:
+    def learn(self, reading: Reading, round_: Round, task: Task) -> None:
         rows = self._rows(reading)
-        _, learning = self._at_work(reading, rows)
+        _, learning = self._roles_now(reading, rows)
         for number in learning:
-            learner = self._learners[number]
-            scores = learner.scores(rows[number], task)[None]
-            error = task.errors(task.predictions(scores), task.target(y))[0]
-            learner.learn(rows[number], y, error, w)
+            self._learners[number].learn(rows[number], round_.y, round_.w, task)
 
 
 def as_experts(model: typing.Any) -> Experts:

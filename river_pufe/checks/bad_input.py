@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 from river import base
 
-from .trial import STRANGER, Look, Sample, fresh, looks_of, pandas_na, samples_for, teach
+from .playing import STRANGER, Look, Sample, fresh, looks_of, pandas_na, samples_for, teach
 
 _BAD_VALUES = (
     "text",

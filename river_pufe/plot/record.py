@@ -10,9 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .sketch import Array
-from .spaces import Key, Sample
-from .values import is_there
+from ..values import Array, Key, Sample, is_there
 
 
 class Series:

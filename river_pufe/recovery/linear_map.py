@@ -7,7 +7,8 @@ import dataclasses
 import numpy as np
 from river import base
 
-from .sketch import Array, FrequentDirections, Mask
+from ..sketch import FrequentDirections
+from ..values import Array, Mask
 
 
 @dataclasses.dataclass
@@ -39,8 +40,8 @@ class Affine:
         """
         return self.right.T @ (self.left.T @ weights), self.offset @ weights
 
-    def after(self, kept: Mask, dropped: Affine) -> Affine:
-        """This map behind another one: some of its inputs are kept, the others computed from those."""
+    def compose(self, kept: Mask, dropped: Affine) -> Affine:
+        """This map after another one: some of its inputs are kept, the others computed from those by `dropped`."""
         through = self.right[:, ~kept]
         return Affine(
             self.left,
@@ -59,55 +60,45 @@ class Affine:
 
 
 class LinearMap(base.Base):
-    """Least squares from some entries of a row to the others, learned from one row after another.
+    """Least squares from some entries of a row to the others, from a sketch of earlier rows.
 
     **When to use it.** Where two feature spaces are seen together for a while, to compute the one from the other
     later. Which entries are given and which are asked may be decided at the end.
 
-    The solution is $P = (X^T X + \\rho I)^{-1} X^T Y$ for centered inputs X and outputs Y, computed from a
-    Frequent Directions sketch of both: exact while at most ℓ rows were seen, and O(ℓd) in memory and time per row.
+    The solution is $P = (X^T X + \\rho I)^{-1} X^T Y$ for centered inputs X and outputs Y, exact while the sketch has
+    lost nothing. Costs O(ℓ²d) with ℓ rows of the sketch.
 
     Parameters
     ----------
     ridge
         Penalty ρ on squared coefficients, in units of one row. At 0 the pseudo-inverse is used (the paper's map),
         which needs more rows than inputs; towards infinity the map forgets its inputs and answers the mean.
-    intercept
-        Whether the mean of the rows is taken out first.
-    size
-        Rows of the sketch, ℓ.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from river_pufe.linear_map import LinearMap
+    >>> from river_pufe.recovery.linear_map import LinearMap
+    >>> from river_pufe.sketch import FrequentDirections
     >>> rng = np.random.default_rng(0)
-    >>> linear_map = LinearMap(ridge=0)
+    >>> sketch = FrequentDirections(centered=True)
     >>> for x in rng.normal(size=(20, 2)):
-    ...     linear_map.update(np.array([x[0], x[1], 1 + x[0] - 2 * x[1]]))
-    >>> recover = linear_map.solve(np.array([False, False, True]))
+    ...     sketch.update(np.array([x[0], x[1], 1 + x[0] - 2 * x[1]]))
+    >>> recover = LinearMap(ridge=0).solve(sketch, outputs=np.array([False, False, True]))
     >>> recover(np.array([3.0, 1.0]))
     array([2.])
 
     """
 
-    def __init__(self, ridge: float = 1.0, intercept: bool = True, size: int = 32) -> None:
+    def __init__(self, ridge: float = 1.0) -> None:
         if not ridge >= 0:
             raise ValueError(f"ridge is a penalty, 0 or more, not {ridge!r}")
         self.ridge = ridge
-        self.intercept = intercept
-        self.size = size
-        self.sketch = FrequentDirections(size, centered=intercept)
 
-    def update(self, row: Array) -> None:
-        """Learn from one complete row of shape (d,), inputs and outputs in any order."""
-        self.sketch.update(row)
-
-    def solve(self, outputs: Mask) -> Affine:
-        """The map from all other entries to `outputs`, a mask of shape (d,)."""
+    def solve(self, sketch: FrequentDirections, outputs: Mask) -> Affine:
+        """The map from all other entries of a row to `outputs`, a mask of shape (d,)."""
         inputs = ~outputs
-        left, right = self.sketch.regression(inputs, outputs, self.ridge)
-        mean = self.sketch.mean
+        left, right = sketch.regression(inputs, outputs, self.ridge)
+        mean = sketch.mean
         return Affine(left, right, mean[outputs] - left @ (right @ mean[inputs]))
 
     def __str__(self) -> str:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 
 from river import base, compose
 
-from . import answers, forms, memory, recovered, refusals
-from .trial import is_transformer
+from . import answers, bad_input, invariance, recovery, state
+from .playing import is_transformer
 
 Check = Callable[[typing.Any], None]
 
@@ -42,31 +42,31 @@ def yield_checks(model: base.Estimator) -> Iterator[Check]:
     AssertionError: learn_one accepts 'text' under the key 's0_0', or does not say what is wrong with it...
 
     """
-    yield forms.check_key_order_changes_nothing
-    yield forms.check_key_names_change_nothing
-    yield memory.check_clone_forgets
-    yield memory.check_copies_remember
+    yield invariance.check_key_order_changes_nothing
+    yield invariance.check_key_names_change_nothing
+    yield state.check_clone_forgets
+    yield state.check_copies_remember
     yield answers.check_answers_are_plain
     if isinstance(model, compose.Pipeline):
         return
-    yield memory.check_looking_changes_nothing
-    yield memory.check_nothing_is_shared
-    yield forms.check_number_types_change_nothing
-    yield forms.check_absent_values_change_nothing
+    yield state.check_looking_changes_nothing
+    yield state.check_nothing_is_shared
+    yield invariance.check_number_types_change_nothing
+    yield invariance.check_absent_values_change_nothing
     yield answers.check_answers_are_finite
-    yield refusals.check_bad_values_are_rejected
+    yield bad_input.check_bad_values_are_rejected
     if model._supervised:
-        yield refusals.check_bad_targets_are_rejected
+        yield bad_input.check_bad_targets_are_rejected
     if "w" in inspect.signature(model.learn_one).parameters:  # type: ignore[attr-defined]
-        yield refusals.check_bad_weights_are_rejected
-    yield memory.check_memory_is_bounded
+        yield bad_input.check_bad_weights_are_rejected
+    yield state.check_memory_is_bounded
     yield check_no_check_is_skipped
     if hasattr(model, "expert_weights"):
         yield answers.check_expert_weights
     if hasattr(model, "recover_one"):
-        yield recovered.check_recovery
+        yield recovery.check_recovery
         if is_transformer(model):
-            yield recovered.check_completion
+            yield recovery.check_completion
 
 
 def check_estimator(model: base.Estimator) -> None:

@@ -6,14 +6,15 @@ import pathlib
 from collections.abc import Collection
 
 from ..files import FileError, Reader
-from ..record import Presence, Series
-from ..spaces import FeatureSpaces, Key
+from ..plot.record import Presence, Series
+from ..recovery.spaces import FeatureSpaces
+from ..values import Key
 from . import show
 from .columns import check_columns
 from .interrupts import Interrupts
 
 
-def alive(
+def show_spaces(
     file: str,
     ignore: Collection[str] = (),
     time: str | None = None,
@@ -46,7 +47,7 @@ def alive(
                         when = line.record.pop(time, None) if time else None
                         x: dict[Key, float] = dict.fromkeys((name for name in line.record if name not in ignore), 1.0)
                         record.update(x)
-                        spaces.observe(x)
+                        spaces.advance(x)
                         if when is not None:
                             times.add(record.rounds - 1, when)
                     if record.rounds % 200 == 0:

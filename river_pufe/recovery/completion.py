@@ -12,7 +12,8 @@ import math
 import numpy as np
 from river import base
 
-from .sketch import Array, FrequentDirections, Mask
+from ..sketch import FrequentDirections
+from ..values import Array, Mask
 
 #: A share of a direction that is no larger than this is rounding.
 _ROUNDING = 1e-12
@@ -77,7 +78,7 @@ class ConditionalMean(Completion):
     Examples
     --------
     >>> import numpy as np
-    >>> from river_pufe.completion import ConditionalMean
+    >>> from river_pufe.recovery.completion import ConditionalMean
     >>> from river_pufe.sketch import FrequentDirections
     >>> sketch = FrequentDirections(size=4)
     >>> for t in range(1, 9):
@@ -125,7 +126,7 @@ class RowSpace(Completion):
     Examples
     --------
     >>> import numpy as np
-    >>> from river_pufe.completion import RowSpace
+    >>> from river_pufe.recovery.completion import RowSpace
     >>> from river_pufe.sketch import FrequentDirections
     >>> sketch = FrequentDirections(size=4)
     >>> for t in range(1, 9):
@@ -182,7 +183,7 @@ def incoherence(rows: Array, rank: int | None = None) -> float:
     Examples
     --------
     >>> import numpy as np
-    >>> from river_pufe.completion import incoherence
+    >>> from river_pufe.recovery.completion import incoherence
     >>> incoherence(np.ones((4, 6)))
     1.0
     >>> incoherence(np.eye(5)[:1])
@@ -218,7 +219,7 @@ def sample_bound(rank: int, overlap: int, incoherence: float, delta: float = 0.0
 
     Examples
     --------
-    >>> from river_pufe.completion import sample_bound
+    >>> from river_pufe.recovery.completion import sample_bound
     >>> round(sample_bound(rank=2, overlap=20, incoherence=1.2), 1)
     112.3
 

@@ -7,16 +7,27 @@ import typing
 
 import numpy as np
 from river import base
-from river.utils import pretty
 
 from .aggregation import AdaNormalHedge, Aggregator
-from .experts import LinearExperts
+from .experts.experts import Round
+from .experts.linear import LinearExperts
+from .experts.per_space import as_experts
 from .frames import Batch
-from .recovery import FeatureRecovery, Reading
-from .sketch import Array, Mask
-from .space_experts import as_experts
-from .spaces import Event, FeatureSpace, FeatureSpaces, Key, Sample
-from .tasks import Task
+from .recovery.evolution import Event, FeatureSpace
+from .recovery.feature_recovery import FeatureRecovery
+from .recovery.reading import Reading
+from .recovery.spaces import FeatureSpaces
+from .tasks.task import Task
+from .values import Array, Key, Mask, Sample
+
+
+class _Asked(typing.NamedTuple):
+    """What was predicted for a sample, to be used again if the sample is learned next."""
+
+    version: int
+    reading: Reading
+    predictions: Array
+    awake: Array
 
 
 class FeatureEvolving(base.Estimator):
@@ -25,9 +36,9 @@ class FeatureEvolving(base.Estimator):
     Parameters
     ----------
     model
-        Who predicts: experts, or a River model of which each space gets a clone.
+        What predicts: experts, or a River model of which each space gets a clone.
     recovery
-        What makes rows of samples.
+        What turns samples into rows.
     aggregator
         What weighs the experts.
     task
@@ -47,11 +58,11 @@ class FeatureEvolving(base.Estimator):
     ) -> None:
         if recovery is not None and absent == "zero" != recovery.feature_spaces.absent:
             raise ValueError(
-                "absent='zero' contradicts the recovery that was given: say it there, "
+                "absent='zero' contradicts the recovery that was given: set it there, "
                 "FeatureRecovery(FeatureSpaces(absent='zero'))"
             )
         self.model = model if model is not None else LinearExperts()
-        # None stays None: a clone may be told another `absent`.
+        # None stays None: a clone may be given another `absent`.
         self.recovery = recovery
         self.aggregator = aggregator if aggregator is not None else AdaNormalHedge(forgetting=0.99)
         self.task = task
@@ -60,10 +71,16 @@ class FeatureEvolving(base.Estimator):
         self._recovery = recovery.clone() if recovery is not None else FeatureRecovery(FeatureSpaces(absent=absent))
         self._aggregator = self.aggregator.clone()
         self._task = self.task.clone()
-        self._experts.grow(self._task.n_columns)
+        self._experts.set_n_columns(self._task.n_columns)
         everybody = np.ones(len(self._experts.names))
         self._reset(everybody > 0)
         self._weights: Array = self._aggregator.weights(everybody)
+        # How often the state has moved, and the latest prediction.
+        self._version = 0
+        self._asked: _Asked | None = None
+
+    def __getstate__(self) -> dict[str, typing.Any]:
+        return {**self.__dict__, "_asked": None}
 
     def learn_one(self, x: Sample, y: typing.Any, w: float = 1.0) -> None:
         """Learn from a sample with its target.
@@ -80,25 +97,28 @@ class FeatureEvolving(base.Estimator):
         Raises
         ------
         ValueError
-            If a value is not a finite number, or the target is none. The model is as it was then.
+            If a value is not a finite number, or the target is not valid. The model is as it was then.
 
         """
-        w = self._check_weight(w)
-        y = self._task.check(y)
-        self._learn(self._follow(x), y, w)
+        w = self._validate_weight(w)
+        y = self._task.validate(y)
+        self._learn(*self._follow(x), y, w)
 
-    def _learn(self, reading: Reading, y: typing.Any, w: float) -> None:
+    def _learn(self, reading: Reading, predicted: tuple[Array, Array] | None, y: typing.Any, w: float) -> None:
+        """Learn from a sample; `predicted` are predictions and who is awake, where they are known already."""
         task = self._task
-        task.admit(y)
-        self._experts.grow(task.n_columns)
-        predictions, awake = self._experts.predict(reading, task)
+        task.register(y)
+        if predicted is None or predicted[0].shape[1] != task.n_columns:
+            self._experts.set_n_columns(task.n_columns)
+            predicted = self._experts.predict(reading, task)
+        predictions, awake = predicted
         weights = self._aggregator.weights(awake)
         mixture = weights.dot(predictions)
         target = task.target(y)
         losses = task.losses(np.concatenate((predictions, mixture[None])), target)
         self._aggregator.update(losses[:-1], losses[-1], awake)
         self._weights = weights
-        self._experts.learn(reading, predictions, mixture, y, w, task)
+        self._experts.learn(reading, Round(predictions, mixture, target, y, w), task)
         self._recovery.update(reading)
         task.learn(y)
 
@@ -117,13 +137,13 @@ class FeatureEvolving(base.Estimator):
         Raises
         ------
         ValueError
-            If a cell is not a finite number, a target is none, or a weight is below 0. Nothing is learned of the frame
-            then.
+            If a cell is not a finite number, a target is not valid, or a weight is below 0. Nothing is learned
+            from the frame then.
 
         """
         batch = Batch(X)
-        targets = [self._task.check(target) for target in y]
-        weights = [1.0] * len(targets) if w is None else [self._check_weight(weight) for weight in w]
+        targets = [self._task.validate(target) for target in y]
+        weights = [1.0] * len(targets) if w is None else [self._validate_weight(weight) for weight in w]
         if not len(batch) == len(targets) == len(weights):
             raise ValueError(
                 f"X has {len(batch)} rows, y {len(targets)} and w {len(weights)}: they must be of one length"
@@ -131,20 +151,21 @@ class FeatureEvolving(base.Estimator):
         start = 0
         while start < len(batch):
             # Following one sample may change what becomes of the next, so it is asked again and again.
-            readings = self._recovery.pass_by(batch.keys, batch.rows[start:]) if batch.rows is not None else []
-            readings = readings or [self._follow(batch[start])]
+            readings = self._recovery.advance_many(batch.keys, batch.rows[start:]) if batch.rows is not None else []
+            self._version += 1
+            readings = readings or [self._follow(batch[start])[0]]
             for n, reading in enumerate(readings, start):
-                self._learn(reading, targets[n], weights[n])
+                self._learn(reading, None, targets[n], weights[n])
             start += len(readings)
 
-    def _check_weight(self, w: typing.Any) -> float:
+    def _validate_weight(self, w: typing.Any) -> float:
         if not 0 <= w < math.inf:
             raise ValueError(f"the sample weight w is {w!r}, it must be a finite number, 0 or more")
         if w not in (0, 1) and not self._experts.takes_weights:
             raise ValueError(
-                f"the sample weight w is {w!r}, but {type(self.model).__name__} takes none: learn without w"
+                f"the sample weight w is {w!r}, but {type(self.model).__name__} does not support weights: learn without w"
             )
-        # Other types would take the weights of the model with them: np.float32 has half of the digits.
+        # Other types would change the type of the weights: np.float32 has half the digits.
         return float(w)
 
     def observe_one(self, x: Sample) -> None:
@@ -159,25 +180,39 @@ class FeatureEvolving(base.Estimator):
             If a value is not a finite number. The model is as it was then.
 
         """
-        self._recovery.update(self._follow(x))
+        reading, _ = self._follow(x)
+        self._recovery.update(reading)
 
-    def _follow(self, x: Sample) -> Reading:
-        evolution, recover, reading = self._recovery.evolve(x)
+    def _follow(self, x: Sample) -> tuple[Reading, tuple[Array, Array] | None]:
+        """Follow the keys of a sample; its reading, and what was predicted for it if it was asked about last."""
+        asked, version = self._asked, self._version
+        evolution, reading = self._recovery.advance(x)
+        self._version, self._asked = version + 1, None
         if evolution:
-            self._reset(self._experts.follow(evolution, recover, self._weights))
-        return reading
+            self._reset(self._experts.follow(evolution, self._weights))
+        elif asked is not None and asked.version == version and asked.reading.row.tobytes() == reading.row.tobytes():
+            return asked.reading, (asked.predictions, asked.awake)
+        return reading, None
 
     def _reset(self, born: Mask) -> None:
         self._aggregator.reset(born, self._experts.priors)
 
+    def _predict(self, x: Sample) -> tuple[Array, Array]:
+        """Predictions of the experts for a sample, and which are awake."""
+        version = self._version
+        reading = self._recovery.read(x)
+        predictions, awake = self._experts.predict(reading, self._task)
+        self._asked = _Asked(version, reading, predictions, awake)
+        return predictions, awake
+
     def _mixture(self, x: Sample) -> Array:
-        predictions, awake = self._experts.predict(self._recovery.look(x), self._task)
+        predictions, awake = self._predict(x)
         mixture: Array = self._aggregator.weights(awake).dot(predictions)
         return mixture
 
     def _mixtures(self, batch: Batch) -> Array:
         """Mixtures for all rows of a batch, shape (rows, columns)."""
-        views = self._recovery.look_many(batch.keys, batch.rows) if batch.rows is not None else None
+        views = self._recovery.read_many(batch.keys, batch.rows) if batch.rows is not None else None
         predicted = self._experts.predict_many(views, self._task) if views is not None else None
         if predicted is None:
             return np.array([self._mixture(x) for x in batch]).reshape(len(batch), self._task.n_columns)
@@ -185,7 +220,7 @@ class FeatureEvolving(base.Estimator):
         mixtures: Array = np.einsum("nec,e->nc", predictions, self._aggregator.weights(awake))
         return mixtures
 
-    # What a user looks at.
+    # What a user asks for.
 
     @property
     def spaces(self) -> tuple[FeatureSpace, ...]:
@@ -213,6 +248,11 @@ class FeatureEvolving(base.Estimator):
         return self._recovery.rounds
 
     @property
+    def hedge(self) -> Aggregator:
+        """The aggregator at work; `aggregator` is its prototype."""
+        return self._aggregator
+
+    @property
     def expert_weights(self) -> dict[str, float]:
         """Weights of the experts in the latest round, by name."""
         return dict(zip(self._experts.names, self._weights.tolist()))
@@ -220,27 +260,3 @@ class FeatureEvolving(base.Estimator):
     def recover_one(self, x: Sample) -> dict[Key, float]:
         """What the vanished features would have read, by key, as far as that is known."""
         return self._recovery.recover_one(x)
-
-    def debug_one(self, x: Sample, decimals: int = 3) -> str:
-        """A table of the experts: how much each counts, and what it would answer.
-
-        Parameters
-        ----------
-        x
-            Features by key.
-        decimals
-            Number of decimals of each number.
-
-        """
-        predictions, awake = self._experts.predict(self._recovery.look(x), self._task)
-        weights = self._aggregator.weights(awake)
-        mixtures = np.concatenate((predictions, weights.dot(predictions)[None]))
-        answers = self._task.readable(mixtures, decimals)
-        return pretty.print_table(
-            headers=["Expert", "Weight", *(header for header, _ in answers)],
-            columns=[
-                [*self._experts.names, "mixture"],
-                [f"{weight:.{decimals}f}" for weight in (*weights, 1.0)],
-                *([cell if up else "asleep" for cell, up in zip(cells, (*awake, 1.0))] for _, cells in answers),
-            ],
-        )

@@ -8,21 +8,21 @@ import numpy as np
 from river import base
 from scipy.linalg import blas
 
-from .sketch import Array, Mask
+from ..values import Array, Mask
 
-#: The scale of a matrix that is divided by the forgetting factor each round is worked in before it grows beyond this.
+#: Fold the scale into the matrix once it exceeds this, to avoid overflow.
 _LARGE = 1e6
 
 
-class Rule(base.Base, abc.ABC):
+class UpdateRule(base.Base, abc.ABC):
     """A step direction that does not depend on the weights: w ← w + g(x) · (target − prediction).
 
-    All experts and classes under one rule share its gain g. With an inverse P of what has been seen and the curvature
-    h of the loss it is $P x / (\\lambda + h x^T P x)$, which never overshoots the target.
+    Experts and classes sharing a rule share its gain, $P x / (\\lambda + h x^T P x)$, with P the inverse of what has been
+    seen and h the curvature of the loss. It never overshoots the target.
     """
 
     @abc.abstractmethod
-    def step(self, views: Array, curvature: float, main: int) -> list[tuple[Array, float]]:
+    def step(self, views: Array, curvature: float, learn_from: int) -> list[tuple[Array, float]]:
         """Gains for a sample, and learn from it.
 
         Parameters
@@ -32,7 +32,7 @@ class Rule(base.Base, abc.ABC):
         curvature
             Second derivative of the loss by the score, times the weight of the sample: p(1 − p) for the logistic loss,
             1 for the squared one.
-        main
+        learn_from
             The view to learn from.
 
         Returns
@@ -58,7 +58,7 @@ class Rule(base.Base, abc.ABC):
         return repr(self)
 
 
-class Newton(Rule):
+class Newton(UpdateRule):
     """Second-order steps: recursive least squares, and its like for the logistic loss.
 
     **When to use it.** By default: it needs no step size, and is exact for the squared loss.
@@ -105,20 +105,20 @@ class Newton(Rule):
     def name(self) -> str:
         return "newton" if self.forgetting == 1 else f"newton {self.forgetting:g}"
 
-    def step(self, views: Array, curvature: float, main: int) -> list[tuple[Array, float]]:
+    def step(self, views: Array, curvature: float, learn_from: int) -> list[tuple[Array, float]]:
         full = self._inverse.ndim == 2
         gains = []
         for view in views:
             step = blas.dsymv(self._scale, self._inverse, view) if full else self._scale * self._inverse * view
             gains.append((step, 1.0 / (self.forgetting + curvature * float(view.dot(step)))))
-        step, damping = gains[main]
+        step, damping = gains[learn_from]
         if full:
             shrink = -curvature * damping / self._scale
             self._inverse = blas.dsyr(shrink, step, a=self._inverse, overwrite_a=1)
             if self.forgetting < 1.0:
                 self._trace += shrink * float(step.dot(step))
         else:
-            row = views[main]
+            row = views[learn_from]
             self._inverse = 1.0 / (1.0 / self._inverse + (curvature * self._scale / self.forgetting) * row * row)
             self._trace = float(self._inverse.sum())
         # Directions that are not seen for long must not become more uncertain than they were at first.
@@ -161,12 +161,12 @@ def _diagonal(matrix: Array) -> Array:
     return matrix if matrix.ndim == 1 else matrix.diagonal()
 
 
-class Gradient(Rule):
+class ImplicitGradient(UpdateRule):
     """First-order steps of a constant rate.
 
     **When to use it.** Beside `Newton`: it never settles, so it follows drift, and is robust where rows are few.
 
-    P is the rate times the identity (implicit gradient descent). Costs O(d) a step.
+    Implicit gradient descent: P is the rate times the identity. Costs O(d) a step.
 
     Parameters
     ----------
@@ -180,7 +180,11 @@ class Gradient(Rule):
             raise ValueError(f"rate is a step size above 0, not {rate!r}")
         self.rate = rate
 
-    def step(self, views: Array, curvature: float, main: int) -> list[tuple[Array, float]]:
+    @property
+    def name(self) -> str:
+        return "gradient"
+
+    def step(self, views: Array, curvature: float, learn_from: int) -> list[tuple[Array, float]]:
         return [(view, self.rate / (1.0 + curvature * self.rate * float(view.dot(view)))) for view in views]
 
     def extend(self, n: int) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .trial import STRANGER, Sample, Samples, ask, assert_same, fresh, is_transformer, pandas_na, samples_for, teach
+from .playing import STRANGER, Sample, Samples, ask, assert_same, fresh, is_transformer, pandas_na, samples_for, teach
 
 _ABSENT_VALUES: list[typing.Any] = [None, math.nan, np.float32("nan"), decimal.Decimal("NaN")]
 

@@ -8,7 +8,7 @@ import pickle
 import typing
 
 from ..datasets import Cycle, HiddenFactors
-from .trial import STRANGER, assert_same, fresh, is_classifier, looks_of, play, samples_for, teach
+from .playing import STRANGER, assert_same, fresh, is_classifier, looks_of, play, samples_for, teach
 
 _VIEWS = ("spaces", "overlapping", "vanished", "events", "expert_weights")
 

@@ -9,69 +9,14 @@ import typing
 import numpy as np
 from river import base
 
+from ..sketch import FrequentDirections
+from ..values import Array, Key, Mask, Sample, number
 from .completion import Completion, ConditionalMean
+from .evolution import Event, Evolution, FeatureSpace
 from .linear_map import Affine, LinearMap
-from .scaling import RowScaler
-from .sketch import Array, FrequentDirections
-from .spaces import Event, Evolution, FeatureSpace, FeatureSpaces, Key, Mask, Row, Sample
-from .values import LARGEST, number
-
-#: Views of a sample, the rows of `Reading.views`.
-PRESENT, COMPLETED, FRESH = range(3)
-
-
-@dataclasses.dataclass(slots=True)
-class Reading:
-    """A sample as the experts see it.
-
-    Parameters
-    ----------
-    row
-        Values by slot, NaN where absent, shape (d,).
-    views
-        Three ways to see the row, standardized, behind a leading 1: what is *present* (absent entries are the mean),
-        *completed*, and the *fresh* part, in which the previous space is left out. Shape (3, d + 1), or (1, d + 1)
-        where all three are the same.
-    recovery
-        Where the rows come from.
-    usable
-        Whether the map may learn from it: in an overlap, whether the previous part could be completed.
-
-    """
-
-    row: Row
-    views: Array
-    usable: bool
-    recovery: FeatureRecovery
-
-    @property
-    def completed(self) -> Array:
-        """The completed view, shape (d + 1,)."""
-        completed: Array = self.views[min(COMPLETED, len(self.views) - 1)]
-        return completed
-
-    @property
-    def overlapping(self) -> bool:
-        """Whether an overlap is on, and previous keys are observed."""
-        previous = self.row[: self.recovery._spaces.n_previous]
-        return len(previous) > 0 and not bool(np.isnan(previous).all())
-
-    def present(self) -> dict[Key, float]:
-        """The known features that are there, by key, in units of their own."""
-        return {key: value for key, value in zip(self.recovery._spaces.keys, self.row.tolist()) if value == value}
-
-    def values(self) -> dict[Key, float]:
-        """All features by key, in units of their own; absent ones completed, those of retired spaces recovered."""
-        return self.recovery.values(self)
-
-
-@dataclasses.dataclass
-class _Retired:
-    """Vanished keys of a retired space, and how they follow from the slots that are left."""
-
-    keys: tuple[Key, ...]
-    statistics: Array
-    recover: Affine | None
+from .reading import COMPLETED, FRESH, PRESENT, Reading, Retired
+from .scaling import RowScaler, Scaler
+from .spaces import FeatureSpaces
 
 
 class FeatureRecovery(base.Transformer):
@@ -97,7 +42,9 @@ class FeatureRecovery(base.Transformer):
     completion
         What fills the absent entries of a row from its observed ones.
     linear_map
-        What learns the map from the current to the previous space.
+        What computes the map from the current to the previous space.
+    sketch
+        What summarizes the rows seen. Its size ℓ bounds memory, and the rank of completions and maps.
 
     Attributes
     ----------
@@ -138,32 +85,35 @@ class FeatureRecovery(base.Transformer):
     def __init__(
         self,
         feature_spaces: FeatureSpaces | None = None,
-        scaler: RowScaler | None = None,
+        scaler: Scaler | None = None,
         completion: Completion | None = None,
         linear_map: LinearMap | None = None,
+        sketch: FrequentDirections | None = None,
     ) -> None:
         self.feature_spaces = feature_spaces if feature_spaces is not None else FeatureSpaces()
         # None stays None: a clone may be given other spaces, in which absence means something else.
         self.scaler = scaler
         self.completion = completion if completion is not None else ConditionalMean()
         self.linear_map = linear_map if linear_map is not None else LinearMap()
+        self.sketch = sketch if sketch is not None else FrequentDirections(centered=True)
         self._spaces = self.feature_spaces.clone()
         centered = self.feature_spaces.absent == "missing"
         self._scaler = scaler.clone() if scaler is not None else RowScaler(centered=centered)
-        self._map = self.linear_map.clone()
+        # Of the rows of the living spaces and, in an overlap, of the rows of the previous space before it.
+        self._sketch = self.sketch.clone()
         self._previous: FrequentDirections | None = None
-        self._retired: dict[int, _Retired] = {}
+        self._retired: dict[int, Retired] = {}
 
     # What River asks for.
 
     def learn_one(self, x: Sample) -> None:
         """Learn from the features of a sample."""
-        _, _, reading = self.evolve(x)
+        _, reading = self.advance(x)
         self.update(reading)
 
     def transform_one(self, x: Sample) -> dict[Key, typing.Any]:
         """The sample, with absent features filled in."""
-        known = self.values(self.look(x))
+        known = self.read(x).known
         given = {key: value for key, value in x.items() if not math.isnan(number(key, value))}
         return given | {key: value for key, value in known.items() if key not in given}
 
@@ -186,7 +136,7 @@ class FeatureRecovery(base.Transformer):
 
     @property
     def rounds(self) -> int:
-        """Number of samples seen; events are told by it."""
+        """Number of samples seen; events refer to it."""
         return self._spaces.rounds
 
     @property
@@ -196,11 +146,11 @@ class FeatureRecovery(base.Transformer):
 
     # What the learning loop asks for.
 
-    def look(self, x: Sample) -> Reading:
-        """How a sample looks; nothing changes."""
+    def read(self, x: Sample) -> Reading:
+        """The reading of a sample; nothing changes."""
         return self._reading(self._spaces.read(x))
 
-    def look_many(self, keys: list[Key], rows: Array) -> Array | None:
+    def read_many(self, keys: list[Key], rows: Array) -> Array | None:
         """The view of many samples at once.
 
         Parameters
@@ -221,7 +171,7 @@ class FeatureRecovery(base.Transformer):
         views = self._views(rows[:, columns])
         return None if np.isnan(views).any() else views
 
-    def pass_by(self, keys: list[Key], rows: Array) -> list[Reading]:
+    def advance_many(self, keys: list[Key], rows: Array) -> list[Reading]:
         """Follow the first of many samples, as long as no key comes or is absent, and no unit changes.
 
         Parameters
@@ -233,7 +183,7 @@ class FeatureRecovery(base.Transformer):
 
         Returns
         -------
-        How those samples look; none, if the very first has to be followed by itself.
+        The readings of those samples; none, if the very first has to be followed by itself.
 
         """
         columns = self._spaces.columns(keys) if self._spaces.expects(keys) else None
@@ -243,8 +193,8 @@ class FeatureRecovery(base.Transformer):
         gaps = np.isnan(rows).any(1)
         if gaps.any():
             rows = rows[: gaps.argmax()]
-        self._spaces.pass_by(len(rows))
-        return [Reading(row, view[None], True, self) for row, view in zip(rows, self._views(rows))]
+        self._spaces.advance_many(len(rows))
+        return [self._as_reading(row, view[None], True) for row, view in zip(rows, self._views(rows))]
 
     def _views(self, rows: Array) -> Array:
         """Rows over the slots, standardized, behind a leading 1."""
@@ -252,12 +202,16 @@ class FeatureRecovery(base.Transformer):
         self._scaler.scale(rows, out=views[:, 1:])
         return views
 
-    def _reading(self, row: Row) -> Reading:
+    def _as_reading(self, row: Array, views: Array, usable: bool) -> Reading:
+        spaces = self._spaces
+        return Reading(row, views, usable, spaces.keys, spaces.n_previous, self._scaler, self._retired.values())
+
+    def _reading(self, row: Array) -> Reading:
         p = self._spaces.n_previous
         views = np.empty((3 if p else 1, len(row) + 1))
         views[:, 0] = 1.0
         scaled = self._scaler.scale(row, out=views[0, 1:])
-        # Scaled values are cut, so only a NaN can hide in this sum of squares.
+        # Scaled values are clipped, so only a NaN can hide in this sum of squares.
         incomplete = not scaled.dot(scaled) < math.inf
         if incomplete and not p:
             views = np.repeat(views, 3, axis=0)
@@ -270,19 +224,19 @@ class FeatureRecovery(base.Transformer):
             views[COMPLETED:, 1:], usable = self._complete(scaled, absent)
         if p:
             views[FRESH, 1 : p + 1] = 0.0
-        return Reading(row, views, usable, self)
+        return self._as_reading(row, views, usable)
 
-    def _complete(self, scaled: Row, absent: Mask) -> tuple[Row, bool]:
+    def _complete(self, scaled: Array, absent: Mask) -> tuple[Array, bool]:
         """A row without gaps, and whether its previous part follows from observed entries of that part."""
         own = self._spaces.n_previous or len(scaled)
-        sketch = self._map.sketch if self._previous is None else self._previous
+        sketch = self._sketch if self._previous is None else self._previous
         filled, missing, usable = scaled.copy(), absent.copy(), True
         if absent[:own].any():
             completed = self.completion.complete(scaled[:own], absent[:own], sketch) if sketch.n else None
             usable = completed is not None
             if completed is not None:
                 filled[:own], missing[:own] = completed, False
-        trust = self.completion.trust_in_map(self._map.sketch.n, len(scaled) - own) if own < len(scaled) else 0.0
+        trust = self.completion.trust_in_map(self._sketch.n, len(scaled) - own) if own < len(scaled) else 0.0
         if missing.any() or trust:
             mapped = self._map_to(absent, scaled)
             filled[missing] = mapped[missing]
@@ -290,66 +244,54 @@ class FeatureRecovery(base.Transformer):
             filled[beside] += trust * (mapped[beside] - filled[beside])
         return filled, usable
 
-    def _map_to(self, asked: Mask, scaled: Row) -> Row:
+    def _map_to(self, asked: Mask, scaled: Array) -> Array:
         """A row whose asked entries follow from the others by the map; the mean where it knows nothing."""
         mapped = scaled.copy()
-        mapped[asked] = self._map.solve(asked)(scaled[~asked]) if self._map.sketch.n and not asked.all() else 0.0
+        known = self._sketch.n and not asked.all()
+        mapped[asked] = self.linear_map.solve(self._sketch, asked)(scaled[~asked]) if known else 0.0
         return mapped
 
-    def values(self, reading: Reading) -> dict[Key, float]:
-        """All features by key, in units of their own; absent ones completed, those of retired spaces recovered."""
-        row = reading.completed[1:]
-        completed = np.where(np.isnan(reading.row), self._scaler.unscale(row), reading.row)
-        known: dict[Key, float] = {}
-        for retired in self._retired.values():
-            if retired.recover is not None:
-                _, mean, deviation, _ = retired.statistics
-                with np.errstate(over="ignore"):
-                    recovered = np.clip(mean + retired.recover(row) * deviation, -LARGEST, LARGEST)
-                known.update(zip(retired.keys, recovered.tolist()))
-        known.update(zip(self._spaces.keys, completed.tolist()))
-        return known
-
-    def evolve(self, x: Sample) -> tuple[Evolution, Affine | None, Reading]:
+    def advance(self, x: Sample) -> tuple[Evolution, Reading]:
         """Follow the keys of a sample.
 
         Returns
         -------
-        What changed; the map from the slots that are kept to those that are dropped, if any are and it is known; and
-        how the sample looks after the change.
+        What changed, and the reading of the sample after the change.
 
         """
-        evolution, row = self._spaces.observe(x)
-        recover = None
+        evolution, row = self._spaces.advance(x)
         if evolution.opened:
-            self._scaler.extend(evolution.opened)
-            for slot, origin in enumerate(evolution.origins, len(row) - evolution.opened):
-                if origin is not None:
-                    space, position = origin
-                    self._scaler.restore(slot, self._retired[space].statistics[:, position])
-            if evolution.overlap:
-                self._previous = self._map.sketch
-                self._map = self.linear_map.clone()
-                self._map.sketch.extend(len(row))
-            else:
-                self._map.sketch.extend(evolution.opened)
-            for retired in self._retired.values():
-                if retired.recover is not None:
-                    retired.recover.extend(evolution.opened)
+            self._open(evolution, len(row))
         if evolution.settled:
             self._previous = None
         if evolution.keep is not None:
-            recover = self._drop(evolution, evolution.keep)
+            evolution = dataclasses.replace(evolution, recover=self._drop(evolution, evolution.keep))
             row = row[evolution.keep]
-        return evolution, recover, self._reading(row)
+        return evolution, self._reading(row)
 
-    def _drop(self, evolution: Evolution, keep: Mask) -> Affine | None:
-        recover = self._map.solve(~keep) if self._map.sketch.n else None
+    def _open(self, evolution: Evolution, d: int) -> None:
+        """Append slots, of which there are d then, for new keys."""
+        self._scaler.extend(evolution.opened)
+        for slot, origin in enumerate(evolution.origins, d - evolution.opened):
+            if origin is not None:
+                space, position = origin
+                self._scaler.restore(slot, self._retired[space].statistics[:, position])
+        if evolution.overlap:
+            self._previous, self._sketch = self._sketch, self.sketch.clone()
+            self._sketch.extend(d)
+        else:
+            self._sketch.extend(evolution.opened)
         for retired in self._retired.values():
             if retired.recover is not None:
-                retired.recover = retired.recover.after(keep, recover) if recover is not None else None
+                retired.recover.extend(evolution.opened)
+
+    def _drop(self, evolution: Evolution, keep: Mask) -> Affine | None:
+        recover = self.linear_map.solve(self._sketch, ~keep) if self._sketch.n else None
+        for retired in self._retired.values():
+            if retired.recover is not None:
+                retired.recover = retired.recover.compose(keep, recover) if recover is not None else None
         if evolution.retired is not None:
-            self._retired[evolution.retired] = _Retired(
+            self._retired[evolution.retired] = Retired(
                 self._spaces.retired(evolution.retired).vanished,
                 self._scaler.statistics(~keep),
                 recover,
@@ -357,16 +299,16 @@ class FeatureRecovery(base.Transformer):
         for identifier in evolution.forgotten:
             del self._retired[identifier]
         self._scaler.keep(keep)
-        self._map.sketch.keep(keep)
+        self._sketch.keep(keep)
         return recover
 
     def update(self, reading: Reading) -> None:
-        """Learn from a sample what is usual, and how its entries hang together."""
+        """Update the statistics of the scaler, and the sketch."""
         if reading.usable:
-            self._map.update(reading.completed[1:])
+            self._sketch.update(reading.completed[1:])
         if (units := self._scaler.update(reading.row)) is not None:
             factor, shift = units
-            self._map.sketch.rescale(factor, shift)
+            self._sketch.rescale(factor, shift)
             if self._previous is not None:
                 own = self._spaces.n_previous
                 self._previous.rescale(factor[:own], shift[:own])

@@ -1,0 +1,26 @@
+"""How is a comparison saved?"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+from collections.abc import Sequence
+
+from ..saving import write
+from .experiment import Comparison
+from .figures import trend
+from .table import csv, markdown
+
+
+def save(comparisons: Sequence[Comparison], directory: str | os.PathLike[str]) -> list[pathlib.Path]:
+    """Write table and figure: `table.md`, `table.csv` and `trend.png`, for which matplotlib is needed.
+
+    Returns
+    -------
+    The paths of the files.
+
+    """
+    directory = pathlib.Path(directory)
+    directory.mkdir(parents=True, exist_ok=True)
+    paths = [write(directory / "table.md", markdown(comparisons)), write(directory / "table.csv", csv(comparisons))]
+    return [*paths, trend(comparisons, directory / "trend.png")]

@@ -1,0 +1,98 @@
+"""What is an expert?
+
+An expert is a learner together with the rows that it reads.
+"""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+import typing
+
+from river import base
+
+from ..recovery.evolution import Evolution
+from ..recovery.reading import Reading
+from ..tasks.task import Task
+from ..values import Array, Mask
+
+
+@dataclasses.dataclass(slots=True)
+class Round:
+    """What was predicted for a sample, and what should have been.
+
+    Parameters
+    ----------
+    predictions
+        Predictions of all experts, shape (n, columns).
+    mixture
+        Their weighted mean, shape (columns,).
+    target
+        What the predictions should have been, shape (columns,).
+    y
+        The target as the user gave it.
+    w
+        Weight of the sample.
+
+    """
+
+    predictions: Array
+    mixture: Array
+    target: Array
+    y: typing.Any
+    w: float
+
+
+class Experts(base.Base, abc.ABC):
+    """Experts that predict from a reading, learn from it, and follow the feature spaces."""
+
+    @property
+    def takes_weights(self) -> bool:
+        """Whether samples may have weights."""
+        return True
+
+    @property
+    @abc.abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """Names of the experts, in the order of their predictions."""
+
+    @property
+    @abc.abstractmethod
+    def priors(self) -> Array:
+        """How much each expert counts before any loss, shape (n,)."""
+
+    @abc.abstractmethod
+    def set_n_columns(self, n_columns: int) -> None:
+        """Append columns of scores, for new classes, up to a number of them."""
+
+    @abc.abstractmethod
+    def follow(self, evolution: Evolution, weights: Array) -> Mask:
+        """Follow a change of the slots.
+
+        Parameters
+        ----------
+        evolution
+            What changed.
+        weights
+            Weights of the experts before the change, shape (n,).
+
+        Returns
+        -------
+        Which experts are new, or hold another model than before; shape (n,) for the experts after the change.
+
+        """
+
+    @abc.abstractmethod
+    def predict(self, reading: Reading, task: Task) -> tuple[Array, Array]:
+        """Predictions of all experts, shape (n, columns), and 1 for those awake, 0 for those asleep, shape (n,)."""
+
+    def predict_many(self, views: Array, task: Task) -> tuple[Array, Array] | None:
+        """Predictions for many samples of one view, shapes (samples, n, columns) and (n,); None: ask one by one."""
+        return None
+
+    @abc.abstractmethod
+    def learn(self, reading: Reading, round_: Round, task: Task) -> None:
+        """Learn from a sample, given what was predicted for it."""
+
+    def __str__(self) -> str:
+        return repr(self)

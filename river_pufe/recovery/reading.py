@@ -1,0 +1,103 @@
+"""How do the experts see a sample?"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from ..values import LARGEST, Array, Key
+from .linear_map import Affine
+from .scaling import Scaler
+
+#: Views of a sample, the rows of `Reading.views`.
+PRESENT, COMPLETED, FRESH = range(3)
+
+
+@dataclasses.dataclass
+class Retired:
+    """Vanished keys of a retired space, and how they follow from the slots that are left.
+
+    Parameters
+    ----------
+    keys
+        The keys, in the order of the outputs of `recover`.
+    statistics
+        What the scaler knew of them, shape (4, keys).
+    recover
+        The map from standardized rows over the slots to standardized values of the keys; None where it is not known.
+
+    """
+
+    keys: tuple[Key, ...]
+    statistics: Array
+    recover: Affine | None
+
+
+@dataclasses.dataclass
+class Reading:
+    """A sample as the experts see it.
+
+    Parameters
+    ----------
+    row
+        Values by slot, NaN where absent, shape (d,).
+    views
+        Three ways to see the row, standardized, behind a leading 1: what is *present* (absent entries are the mean),
+        *completed*, and the *fresh* part, in which the previous space is left out. Shape (3, d + 1), or (1, d + 1)
+        where all three are the same.
+    usable
+        Whether the map may learn from it: in an overlap, whether the previous part could be completed.
+    keys
+        Keys by slot.
+    n_previous
+        Number of slots of the previous space, 0 outside overlaps.
+    scaler
+        What standardized the row.
+    retired
+        The retired spaces, oldest first.
+
+    """
+
+    row: Array
+    views: Array
+    usable: bool
+    keys: Sequence[Key]
+    n_previous: int
+    scaler: Scaler
+    retired: Iterable[Retired]
+
+    @property
+    def completed(self) -> Array:
+        """The completed view, shape (d + 1,)."""
+        completed: Array = self.views[min(COMPLETED, len(self.views) - 1)]
+        return completed
+
+    @property
+    def sees_previous(self) -> bool:
+        """Whether an overlap is on, and previous keys are observed."""
+        previous = self.row[: self.n_previous]
+        return len(previous) > 0 and not bool(np.isnan(previous).all())
+
+    @functools.cached_property
+    def present(self) -> dict[Key, float]:
+        """The known features that are there, by key, in their own units."""
+        return {key: value for key, value in zip(self.keys, self.row.tolist()) if not math.isnan(value)}
+
+    @functools.cached_property
+    def known(self) -> dict[Key, float]:
+        """All features by key, in their own units: absent ones completed, those of retired spaces recovered."""
+        row = self.completed[1:]
+        completed = np.where(np.isnan(self.row), self.scaler.unscale(row), self.row)
+        known: dict[Key, float] = {}
+        for retired in self.retired:
+            if retired.recover is not None:
+                _, mean, deviation, _ = retired.statistics
+                with np.errstate(over="ignore"):
+                    recovered = np.clip(mean + retired.recover(row) * deviation, -LARGEST, LARGEST)
+                known.update(zip(retired.keys, recovered.tolist()))
+        known.update(zip(self.keys, completed.tolist()))
+        return known

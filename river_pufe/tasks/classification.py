@@ -1,0 +1,144 @@
+"""What do scores mean where the target is a class?"""
+
+from __future__ import annotations
+
+import math
+import typing
+
+import numpy as np
+from scipy import special
+
+from ..values import Array, Key, is_there
+from .task import Task
+
+Label = typing.Hashable
+#: Scores of River models are clipped at ± this: beyond it, rounding loses the other probabilities.
+_CERTAIN = 20.0
+#: NumPy scalars that stay as they are: in plain Python one of nanoseconds would be an int.
+_TIMES = (np.datetime64, np.timedelta64)
+
+
+class Classification(Task):
+    """Probabilities are averaged; the Brier loss, halved to lie in [0, 1], judges them.
+
+    The learners' loss is the logistic one, with softmax over more than two classes. The errors are the Newton direction
+    at even odds, $(e_c - e_0)(C - 1)/C$ with e the difference of target and probability, which treats all classes
+    alike although the first has no column.
+
+    Attributes
+    ----------
+    classes
+        The classes in the order of their columns. False and True come first where the first label is a bool.
+
+    """
+
+    def __init__(self) -> None:
+        self.classes: list[Label] = []
+        self._targets: dict[Label, Array] = {}
+        self._unseen: set[Label] = set()
+
+    @property
+    def n_columns(self) -> int:
+        return max(len(self.classes) - 1, 0)
+
+    def validate(self, y: typing.Any) -> Label:
+        label: Label = y.item() if isinstance(y, np.generic) and not isinstance(y, _TIMES) else y
+        if not is_there(label):
+            raise ValueError(
+                f"the label is {y!r}: leave the sample out, or learn from its features with observe_one(x)"
+            )
+        try:
+            hash(label)
+        except (TypeError, ValueError):
+            raise ValueError(f"the label is {y!r}, which is not hashable: use a str, a number or a tuple") from None
+        return label
+
+    def register(self, y: Label) -> None:
+        if not self.classes and isinstance(y, bool):
+            self._add(False)
+            self._add(True)
+            self._unseen = {False, True}
+        elif y not in self._targets:
+            self._add(y)
+        if self._unseen:
+            self._unseen.discard(y)
+
+    def _add(self, label: Label) -> None:
+        self.classes.append(label)
+        columns = np.eye(len(self.classes))[:, 1:]
+        self._targets = dict(zip(self.classes, columns))
+
+    def learn(self, y: Label) -> None:
+        pass
+
+    def target(self, y: Label) -> Array:
+        return self._targets[y]
+
+    def predictions(self, scores: Array) -> Array:
+        odds: Array
+        if scores.shape[1] == 1:
+            odds = special.expit(scores)
+            return odds
+        top = np.maximum(scores.max(1, initial=0.0, keepdims=True), 0.0)
+        odds = np.exp(scores - top)
+        odds /= odds.sum(1, keepdims=True) + np.exp(-top)
+        return odds
+
+    def errors(self, predictions: Array, target: Array) -> Array:
+        off = target - predictions
+        n = off.shape[1]
+        return off if n == 1 else (off + off.sum(1, keepdims=True)) * (n / (n + 1))
+
+    def losses(self, predictions: Array, target: Array) -> Array:
+        off = predictions - target
+        squares = off * off
+        losses: Array = squares[:, 0] if off.shape[1] == 1 else 0.5 * (squares.sum(1) + np.square(off.sum(1)))
+        return losses
+
+    def curvature(self, mixture: Array) -> float:
+        probabilities: list[float] = mixture.tolist()
+        first = 1.0 - sum(probabilities)
+        return (1.0 - first * first - sum(p * p for p in probabilities)) / (len(probabilities) + 1)
+
+    def scores(self, model: typing.Any, x: dict[Key, typing.Any]) -> Array:
+        answer = model.predict_proba_one(x)
+        floor = math.exp(-_CERTAIN)
+        logs = [math.log(max(answer.get(label, 0.0), floor)) for label in self.classes]
+        return np.array([log - logs[0] for log in logs[1:]])
+
+    def answer(self, mixture: Array) -> dict[Label, float]:
+        if not self.classes:
+            return {False: 0.5, True: 0.5}
+        p = mixture.tolist()
+        answer = dict(zip(self.classes, [max(1.0 - sum(p), 0.0), *p]))
+        if self._unseen and len(answer) > 2:
+            # Bools gave way to other labels: a bool that never came is not a class.
+            answer = {label: value for label, value in answer.items() if label not in self._unseen}
+            total = sum(answer.values())
+            answer = {label: value / total if total else 1 / len(answer) for label, value in answer.items()}
+        return answer
+
+
+class MarginClassification(Classification):
+    """Margins are averaged; the logistic loss, cut at 1, judges them: the paper's choice.
+
+    Theorem 2 asks for losses in [0, 1]; the paper's logistic loss has no bound, so it is cut.
+    """
+
+    def predictions(self, scores: Array) -> Array:
+        return scores
+
+    def errors(self, predictions: Array, target: Array) -> Array:
+        return super().errors(super().predictions(predictions), target)
+
+    def losses(self, predictions: Array, target: Array) -> Array:
+        top = np.maximum(predictions.max(1, initial=0.0), 0.0)
+        total = top + np.log(np.exp(-top) + np.exp(predictions - top[:, None]).sum(1))
+        losses: Array = np.minimum(total - predictions @ target, 1.0)
+        return losses
+
+    def curvature(self, mixture: Array) -> float:
+        return super().curvature(super().predictions(mixture[None])[0])
+
+    def answer(self, mixture: Array) -> dict[Label, float]:
+        return super().answer(super().predictions(mixture[None])[0])

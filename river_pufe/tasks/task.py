@@ -1,0 +1,68 @@
+"""What does a score mean, and what does it cost to be wrong?
+
+A task turns the scores of experts into predictions that can be averaged, measures how wrong they are (a loss in [0, 1]
+for the aggregator, an error for the learners), and turns their weighted mean into an answer. Scores have one column for
+each class but the first, or a single column for a number. Tasks are the only place that distinguishes classes from
+numbers.
+"""
+
+from __future__ import annotations
+
+import abc
+import typing
+
+from river import base
+
+from ..values import Array, Key
+
+
+class Task(base.Base, abc.ABC):
+    """Scores to predictions, predictions to losses, their mean to an answer."""
+
+    @property
+    @abc.abstractmethod
+    def n_columns(self) -> int:
+        """Number of columns of scores."""
+
+    @abc.abstractmethod
+    def validate(self, y: typing.Any) -> typing.Any:
+        """The target as the task keeps it; ValueError if it is not a valid target."""
+
+    @abc.abstractmethod
+    def register(self, y: typing.Any) -> None:
+        """Make room for a target, before anything is predicted for it."""
+
+    @abc.abstractmethod
+    def learn(self, y: typing.Any) -> None:
+        """Learn from a target, after everything was predicted for it."""
+
+    @abc.abstractmethod
+    def target(self, y: typing.Any) -> Array:
+        """What the predictions should have been, shape (columns,)."""
+
+    @abc.abstractmethod
+    def predictions(self, scores: Array) -> Array:
+        """What is averaged over the experts, from their scores; both of shape (n, columns)."""
+
+    @abc.abstractmethod
+    def errors(self, predictions: Array, target: Array) -> Array:
+        """How each score should move: minus the gradient of the learners' loss, shape (n, columns)."""
+
+    @abc.abstractmethod
+    def losses(self, predictions: Array, target: Array) -> Array:
+        """Losses in [0, 1], shape (n,)."""
+
+    @abc.abstractmethod
+    def curvature(self, mixture: Array) -> float:
+        """Second derivative of the learners' loss by the score, at the mixture of shape (columns,)."""
+
+    @abc.abstractmethod
+    def scores(self, model: typing.Any, x: dict[Key, typing.Any]) -> Array:
+        """Scores that stand for the answer of a River model, shape (columns,)."""
+
+    @abc.abstractmethod
+    def answer(self, mixture: Array) -> typing.Any:
+        """The answer to the user, from the mixture of shape (columns,)."""
+
+    def __str__(self) -> str:
+        return repr(self)
