@@ -162,9 +162,8 @@ class FeatureEvolving(base.Estimator):
         if not 0 <= w < math.inf:
             raise ValueError(f"the sample weight w is {w!r}, it must be a finite number, 0 or more")
         if w not in (0, 1) and not self._experts.takes_weights:
-            raise ValueError(
-                f"the sample weight w is {w!r}, but {type(self.model).__name__} does not support weights: learn without w"
-            )
+            model = type(self.model).__name__
+            raise ValueError(f"the sample weight w is {w!r}, but {model} does not support weights: learn without w")
         # Other types would change the type of the weights: np.float32 has half the digits.
         return float(w)
 

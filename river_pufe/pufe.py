@@ -26,9 +26,9 @@ class PUFEClassifier(EvolvingClassifier):
     for keys that are seen once and never again (ids, rare words), nor for targets that no linear model can learn; for
     those give it another `model`.
 
-    Nothing needs to be scaled, ordered or announced. With d features and ℓ = 32 rows of the sketch a round costs O(d² + ℓd)
-    for d up to 600 and O(ℓd) above, memory O(ℓd) per feature space (and d² numbers below 600); neither depends on how
-    often the features have changed.
+    Nothing needs to be scaled, ordered or announced. With d features and ℓ = 32 rows of the sketch a round costs
+    O(d² + ℓd) for d up to 600 and O(ℓd) above, memory O(ℓd) per feature space (and d² numbers below 600); neither
+    depends on how often the features have changed.
 
     Parameters
     ----------

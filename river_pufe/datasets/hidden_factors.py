@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import bisect
+import functools
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -138,7 +139,13 @@ class HiddenFactors(CycleStream, base.SyntheticDataset):
     def _rounds(self) -> Iterator[tuple[_Round, Features, float | bool]]:
         rounds = itertools.count() if self.n_samples is None else range(self.n_samples)
         for t in rounds:
-            yield _Round(self, t), {}, self._target(t)
+            yield _Round(functools.partial(self._reading, t)), {}, self._target(t)
+
+    def _reading(self, t: int, space: int) -> Features:
+        values = self.loadings[space] @ self._factors(t, space)
+        if self.noise:
+            values = values + self.noise * self._normal(f"noise {t} {space}", self.width)
+        return dict(zip(feature_names(space, self.width), values.tolist()))
 
     def _target(self, t: int) -> float | bool:
         phase = bisect.bisect_right(self.changes, t)
@@ -152,13 +159,8 @@ class HiddenFactors(CycleStream, base.SyntheticDataset):
 class _Round:
     """What each space reads in one round."""
 
-    def __init__(self, stream: HiddenFactors, t: int) -> None:
-        self._stream = stream
-        self._t = t
+    def __init__(self, reading: Callable[[int], Features]) -> None:
+        self._reading = reading
 
     def __getitem__(self, space: int, /) -> Features:
-        stream = self._stream
-        values = stream.loadings[space] @ stream._factors(self._t, space)
-        if stream.noise:
-            values = values + stream.noise * stream._normal(f"noise {self._t} {space}", stream.width)
-        return dict(zip(feature_names(space, stream.width), values.tolist()))
+        return self._reading(space)

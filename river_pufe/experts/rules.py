@@ -17,8 +17,8 @@ _LARGE = 1e6
 class UpdateRule(base.Base, abc.ABC):
     """A step direction that does not depend on the weights: w ← w + g(x) · (target − prediction).
 
-    Experts and classes sharing a rule share its gain, $P x / (\\lambda + h x^T P x)$, with P the inverse of what has been
-    seen and h the curvature of the loss. It never overshoots the target.
+    Experts and classes sharing a rule share its gain, $P x / (\\lambda + h x^T P x)$, with P the inverse of what has
+    been seen and h the curvature of the loss. It never overshoots the target.
     """
 
     @abc.abstractmethod

@@ -11,8 +11,7 @@ import numpy as np
 
 from ..recovery.evolution import FeatureSpace
 from ..recovery.spaces import FeatureSpaces
-from ..values import Key, Sample
-from ..values import Array, is_there
+from ..values import Array, Key, Sample, is_there
 from .marks import shade_overlaps
 from .record import Presence
 from .style import COLOURS, OTHERS, SMALL, axes, label, legend

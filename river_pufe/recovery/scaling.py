@@ -155,8 +155,8 @@ class RowScaler(Scaler):
         self.deviation = np.sqrt(self._variance)
         varies = self.deviation > np.maximum(_CONSTANT, ROUNDING * np.abs(self.mean))
         self._inverse = np.divide(1.0, self.deviation, out=np.zeros_like(deviation), where=varies)
-        # Without a valid scale before and after, the scaled value was constantly 0, so nothing needs rescaling; likewise
-        # after a scale that a spike had inflated was reset.
+        # Without a valid scale before and after, the scaled value was constantly 0, so nothing needs rescaling;
+        # likewise after a scale that a spike had inflated was reset.
         known = varies & (inverse > 0) & ~collapsed
         factor = np.where(known, deviation * self._inverse, 1.0)
         return factor, np.where(known, (mean - self.mean) * self._inverse, 0.0)

@@ -1,7 +1,7 @@
 """Do two versions of the package answer alike, to the last bit?
 
-Usage: `python tests/benchmarks/answers.py [FOLDER]`. A dozen models play a dozen streams; one line for each pair shows a
-digest of everything that a user can see on the way: answers, weights of the experts, spaces, events, recovered values
+Usage: `python tests/benchmarks/answers.py [FOLDER]`. A dozen models play a dozen streams; one line for each pair shows
+a digest of everything that a user can see on the way: answers, weights of the experts, spaces, events, recovered values
 and the tables of `debug_one`. Run it with both versions on the path in turn and compare what it prints; with a folder,
 it also writes what is digested, so that `diff -r` shows the first difference.
 
@@ -105,9 +105,8 @@ def main(folder=None):
                     except Exception as error:
                         lines = [repr(error)]
                 text = "\n".join(lines)
-                print(
-                    f"{hashlib.sha256(text.encode()).hexdigest()[:16]}  {name} on {title}, {'numbers' if regression else 'classes'}"
-                )
+                digest, kind = hashlib.sha256(text.encode()).hexdigest()[:16], "numbers" if regression else "classes"
+                print(f"{digest}  {name} on {title}, {kind}")
                 if folder is not None:
                     path = pathlib.Path(folder) / f"{name}.{title}.{regression}.txt"
                     path.parent.mkdir(parents=True, exist_ok=True)
