@@ -21,6 +21,8 @@ _FIRST_STEPS, _LAST_STEPS = 4, 15
 _FIRST_PENALTY_STEPS, _PENALTY_STEPS = 20, 3
 #: Rows below which nothing is said about how the current features follow from the previous ones.
 _FEWEST = 3
+#: How often the uncertainty of the coefficients counts where absent entries are expected.
+_CAUTION = 2.0
 #: The map is learned anew each time that so many times as many rows were seen.
 _GROWTH = 1.25
 
@@ -264,7 +266,7 @@ class Overlap:
         for gap in gaps:
             a, o, known = np.flatnonzero(gap.previous), np.flatnonzero(~gap.previous), ~gap.current
             precise = before.precision + ratio[:, known] @ fit.coefficients[:, known].T
-            precise += np.count_nonzero(known) * fit.uncertainty
+            precise += _CAUTION * np.count_nonzero(known) * fit.uncertainty
             covariance = inverse(precise[np.ix_(a, a)])
             for n in gap.rows:
                 # Around the mean of the overlap, from which the regression takes its rows.

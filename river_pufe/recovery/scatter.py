@@ -14,7 +14,7 @@ _PRIOR = 3.0
 #: While so few rows are known of the absent entries, the latest rows count more than those before them.
 _FEW = 32.0
 #: Variance of the noise, in units of one row: how many rows it takes to trust a faint direction.
-_NOISE = 5.0
+_NOISE = 3.0
 #: Expectations of the latest rows are renewed each time that so many times as many rows were seen, so often.
 _GROWTH, _PASSES = 1.2, 3
 
