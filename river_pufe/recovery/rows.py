@@ -12,6 +12,7 @@ import struct
 import numpy as np
 from scipy.linalg import blas
 
+from ..state.parts import Stored
 from ..values import LARGEST, Array, Key, Mask, Sample, number
 
 #: Types of sums to which only numbers add up.
@@ -20,7 +21,7 @@ _PLAIN = frozenset({float, np.float64, np.float32})
 _sum = np.errstate(over="ignore", invalid="ignore")(sum)
 
 
-class RowReader:
+class RowReader(Stored):
     """Rows over slots: each known key has a slot, its position in a row.
 
     A sample that has just the keys that are alive is read without a look at each of them. Costs O(d).
@@ -39,11 +40,17 @@ class RowReader:
 
     """
 
-    def __init__(self, absent: str) -> None:
+    DERIVED = ("slots", "_alive", "_values_of", "_format")
+
+    def __init__(self, absent: str = "missing") -> None:
         self.absent = absent
         self.keys: list[Key] = []
         self.slots: dict[Key, int] = {}
         self.expect(np.zeros(0, dtype=bool))
+
+    def rebuild(self) -> None:
+        self.slots = {key: slot for slot, key in enumerate(self.keys)}
+        self.expect(self._gone)
 
     def extend(self, keys: list[Key]) -> None:
         """Append slots for keys; `expect` must follow."""
