@@ -215,7 +215,7 @@ class RowScaler(Stored, Scaler):
     def keep(self, slots: Mask) -> None:
         for name in ("mean", "deviation", "_inverse", "_n", "_variance"):
             setattr(self, name, getattr(self, name)[slots])
-        self._latest = self._latest[:, slots]
+        self._latest = np.ascontiguousarray(self._latest[:, slots])
 
 
 class NoScaler(Scaler):

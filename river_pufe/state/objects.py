@@ -103,9 +103,13 @@ def _from_plain(plain: Plain, trusted: bool) -> typing.Any:
 
 
 def checked(value: typing.Any, trusted: bool) -> typing.Any:
-    """An object that was built, after a look whether its parts fit together."""
-    if not trusted and isinstance(value, Stored):
-        value.verify()
+    """What was built, once it is clear that the parts of each model fit together."""
+    if not trusted:
+        if isinstance(value, Stored):
+            value.verify()
+        elif isinstance(value, list | tuple | dict):
+            for each in value.values() if isinstance(value, dict) else value:
+                checked(each, trusted)
     return value
 
 

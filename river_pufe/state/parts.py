@@ -20,6 +20,7 @@ _OURS = {
         "FESLRegressor",
         "Zeros",
     ),
+    "compare.methods": ("UncutMargins",),
     "experts.learners": ("OnlineGradientDescent", "RiverModel"),
     "experts.linear": ("LinearExperts",),
     "experts.per_space": ("SpaceExperts",),

@@ -70,8 +70,9 @@ class Stateful(Stored):
         try:
             twin = copy.deepcopy(self)
             keys = [key for space in twin.spaces if space.state != "retired" for key in space.keys]
-            for x in (dict.fromkeys(keys[::2], 1.0), dict.fromkeys(keys, 1.0)):
-                twin.rehearse(x)
+            # Something absent, nothing absent, and one more key, for which all arrays grow.
+            for known in (keys[::2], keys, [*keys, object()]):
+                twin.rehearse(dict.fromkeys(known, 1.0))
         except Exception as error:
             raise ValueError(f"the parts of the state do not fit together: {error}") from None
 
