@@ -15,9 +15,9 @@ from .guesses import Suspect, Suspects, guess_task, whole
 from .lines import Line
 from .opening import STDIN, FileError
 from .reader import FORMATS, Reader
-from .readings import Gathered, Gathering, gather
+from .readings import Gathered, Gathering, Waiting, gather
 from .strings import OneHotStrings
-from .times import timestamp
+from .times import isoformat, timestamp
 
 __all__ = [
     "FORMATS",
@@ -30,8 +30,10 @@ __all__ = [
     "Reader",
     "Suspect",
     "Suspects",
+    "Waiting",
     "gather",
     "guess_task",
+    "isoformat",
     "timestamp",
     "whole",
 ]
