@@ -72,9 +72,9 @@ class FeatureEvolving(base.Estimator):
         self._aggregator = self.aggregator.clone()
         self._task = self.task.clone()
         self._experts.set_n_columns(self._task.n_columns)
-        everybody = np.ones(len(self._experts.names))
-        self._reset(everybody > 0)
-        self._weights: Array = self._aggregator.weights(everybody)
+        awake = np.ones(len(self._experts.names))
+        self._reset(awake > 0)
+        self._weights: Array = self._aggregator.weights(awake)
         # How often the state has moved, and the latest prediction.
         self._version = 0
         self._asked: _Asked | None = None
@@ -105,7 +105,7 @@ class FeatureEvolving(base.Estimator):
         self._learn(*self._follow(x), y, w)
 
     def _learn(self, reading: Reading, predicted: tuple[Array, Array] | None, y: typing.Any, w: float) -> None:
-        """Learn from a sample; `predicted` are predictions and who is awake, where they are known already."""
+        """Learn from a sample; `predicted` are the predictions and which experts are awake, if already known."""
         task = self._task
         task.register(y)
         if predicted is None or predicted[0].shape[1] != task.n_columns:
