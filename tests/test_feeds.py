@@ -43,7 +43,8 @@ def test_long_readings_are_the_samples_that_they_were_taken_of(tmp_path):
 
 def test_long_readings_late_and_twice_are_counted(tmp_path):
     rows = [row for row in readings(samples(50)) if row["sensor"] != "heat"]
-    rows[100], rows[130:130] = {**rows[100], "time": 0}, [rows[129]]
+    place = [i for i, row in enumerate(rows) if row["sensor"] == "new a"][5]
+    rows[100], rows[place:place] = {**rows[100], "time": 0}, [rows[place]]
     file = write_csv(tmp_path / "a.csv", rows)
     output = call("run", file, "--long", "time,sensor,value", "--every", "60s", "--target", "warm", "--ignore", "heat")
     assert "1 late reading" in output
