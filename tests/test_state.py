@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import collections
 import datetime
-import decimal
-import fractions
 import importlib
 import inspect
 import json
-import math
 import pathlib
 import pickle
 import pkgutil
 import random
-import uuid
 
 import numpy as np
 import pytest
@@ -141,7 +137,8 @@ def classes():
 
 
 def test_all_parts_are_registered():
-    concrete = {each for each in classes() if issubclass(each, base.Base | state.Stored) and not inspect.isabstract(each)}
+    kinds = base.Base | state.Stored
+    concrete = {each for each in classes() if issubclass(each, kinds) and not inspect.isabstract(each)}
     used_alone = {each for each in concrete if not each.__name__.startswith("_")} - BASES
     assert {each.__name__ for each in used_alone if parts.name_of(each) is None} == set()
     assert len(used_alone) > 25
@@ -311,8 +308,10 @@ def test_states_of_earlier_releases_are_read(file):
     """Each release leaves a state here: models, and what they answered. See `states/write.py`."""
     for model, samples, answers in state.loads(file.read_bytes()).values():
         for (x, y), known in zip(samples, answers, strict=True):
-            answer = model.predict_one(x) if isinstance(model, base.Regressor) else (
-                model.predict_proba_one(x) if isinstance(model, base.Classifier) else model.transform_one(x)
+            answer = (
+                model.predict_one(x)
+                if isinstance(model, base.Regressor)
+                else (model.predict_proba_one(x) if isinstance(model, base.Classifier) else model.transform_one(x))
             )
             assert answer == pytest.approx(known, rel=1e-6, abs=1e-9)
             model.learn_one(x, y) if model._supervised else model.learn_one(x)

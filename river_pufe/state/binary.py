@@ -105,7 +105,9 @@ def loads(data: bytes, trusted: bool = False) -> typing.Any:
     return checked(value, trusted)
 
 
-def _array(buffers: memoryview, name: str, shape: list[int], order: typing.Literal["C", "F"], offset: int) -> typing.Any:
+def _array(
+    buffers: memoryview, name: str, shape: list[int], order: typing.Literal["C", "F"], offset: int
+) -> typing.Any:
     dtype = np.dtype(check_dtype(name))
     if not all(type(n) is int and n >= 0 for n in shape):
         raise ValueError(f"the state has an array of the shape {shape!r}")

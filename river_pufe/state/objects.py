@@ -174,7 +174,12 @@ _CONVERSIONS: tuple[tuple[type, str, typing.Callable[..., typing.Any], typing.Ca
     (collections.deque, "deque", lambda value: [value.maxlen, *value], lambda c: collections.deque(c[1:], c[0])),
     (complex, "complex", lambda value: [value.real, value.imag], lambda content: complex(*content)),
     (decimal.Decimal, "decimal", str, decimal.Decimal),
-    (fractions.Fraction, "fraction", lambda value: [value.numerator, value.denominator], lambda c: fractions.Fraction(*c)),
+    (
+        fractions.Fraction,
+        "fraction",
+        lambda value: [value.numerator, value.denominator],
+        lambda c: fractions.Fraction(*c),
+    ),
     (uuid.UUID, "uuid", str, uuid.UUID),
     (datetime.date, "date", str, datetime.date.fromisoformat),
     (datetime.timedelta, "timedelta", lambda v: [v.days, v.seconds, v.microseconds], lambda c: datetime.timedelta(*c)),

@@ -25,7 +25,7 @@ _OURS = {
     "experts.linear": ("LinearExperts",),
     "experts.per_space": ("SpaceExperts",),
     "experts.rules": ("ImplicitGradient", "Newton"),
-    "files": ("OneHotStrings",),
+    "files.strings": ("OneHotStrings",),
     "pufe": ("PUFEClassifier", "PUFERegressor"),
     "recovery.completion": ("ConditionalMean", "RowSpace"),
     "recovery.evolution": ("Event", "FeatureSpace"),
@@ -52,6 +52,19 @@ class Stored:
     """An object some of whose attributes follow from the others, and are neither pickled nor part of a state.
 
     A subclass names them in `DERIVED` and computes them in `rebuild`.
+
+    **When to use it.** As a base of a part that keeps something only to be faster.
+
+    Examples
+    --------
+    >>> import pickle
+    >>> from river_pufe.recovery.rows import RowReader
+    >>> RowReader.DERIVED
+    ('slots', '_alive', '_values_of', '_format')
+    >>> reader = RowReader("missing")
+    >>> sorted(reader.stored())
+    ['_gone', 'absent', 'keys']
+
     """
 
     DERIVED: typing.ClassVar[tuple[str, ...]] = ()
@@ -80,6 +93,11 @@ def register(part: type) -> type:
     **When to use it.** For an aggregator, a learner or another part that you have written. Register only classes that
     are harmless with any attributes: a state from an untrusted source chooses them.
 
+    Parameters
+    ----------
+    part
+        The class. Like all of River's, it keeps each parameter under its own name.
+
     Raises
     ------
     ValueError
@@ -106,7 +124,7 @@ def register(part: type) -> type:
     return part
 
 
-def class_of(name: str) -> type:
+def class_of(name: str) -> typing.Any:
     """The class of a name.
 
     Raises
@@ -119,7 +137,7 @@ def class_of(name: str) -> type:
         return _CLASSES[name]
     if name not in _MODULES:
         raise ValueError(f"the state has a part {name!r}, which is not known here: register its class first")
-    part: type = getattr(importlib.import_module(f"{_PACKAGE}.{_MODULES[name]}"), name)
+    part = getattr(importlib.import_module(f"{_PACKAGE}.{_MODULES[name]}"), name)
     _CLASSES[name], _NAMES[part] = part, name
     return part
 
@@ -175,9 +193,7 @@ def _example(part: type) -> dict[str, type | tuple[type, ...] | None]:
         return {field.name: None for field in dataclasses.fields(part)}
     parameters = inspect.signature(part).parameters
     # What a parameter may be is for the class to say: `1` is as good as `1.0`.
-    return {
-        name: None if name in parameters else _kind(value) for name, value in attributes_of(_fresh(part)).items()
-    }
+    return {name: None if name in parameters else _kind(value) for name, value in attributes_of(_fresh(part)).items()}
 
 
 def _kind(value: typing.Any) -> type | tuple[type, ...] | None:
