@@ -253,7 +253,7 @@ CHANGES = {
         lambda t: t["_recovery"]["_scaler"].update(mean={"array": ["<f8", [1], "C", 0]}),
         "fit",
     ),
-    "keys that do not fit": (lambda t: t["_recovery"]["_spaces"]["_reader"].update(keys=["a"]), "not valid"),
+    "keys that do not fit": (lambda t: t["_recovery"]["_spaces"]["_reader"].update(keys=["a"]), "fit"),
 }
 
 

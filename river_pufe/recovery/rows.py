@@ -56,7 +56,7 @@ class RowReader(Stored):
 
     """
 
-    DERIVED = ("slots", "_alive", "_values_of", "_format")
+    DERIVED = ("slots",)
 
     def __init__(self, absent: str = "missing") -> None:
         self.absent = absent
@@ -65,7 +65,6 @@ class RowReader(Stored):
 
     def rebuild(self) -> None:
         self.slots = {key: slot for slot, key in enumerate(self.keys)}
-        self.expect(self._gone)
 
     def extend(self, keys: list[Key]) -> None:
         """Append slots for keys."""

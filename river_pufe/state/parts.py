@@ -57,13 +57,13 @@ class Stored:
 
     Examples
     --------
-    >>> import pickle
     >>> from river_pufe.recovery.rows import RowReader
-    >>> RowReader.DERIVED
-    ('slots', '_alive', '_values_of', '_format')
     >>> reader = RowReader("missing")
-    >>> sorted(reader.stored())
-    ['_gone', 'absent', 'keys']
+    >>> reader.extend(["a", "b"])
+    >>> reader.slots
+    {'a': 0, 'b': 1}
+    >>> reader.stored()
+    {'absent': 'missing', 'keys': ['a', 'b']}
 
     """
 
