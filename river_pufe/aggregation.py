@@ -14,6 +14,7 @@ import random
 import numpy as np
 from river import base
 
+from .state.parts import Stored
 from .values import Array, Mask
 
 
@@ -65,7 +66,7 @@ class Aggregator(base.Base, abc.ABC):
         """
 
     def weights(self, awake: Array) -> Array:
-        """Weights of all experts, shape (n,): ≥ 0, 0 where asleep, with sum 1 (0 if nobody is awake)."""
+        """Weights of all experts, shape (n,): ≥ 0, 0 where asleep, with sum 1 (0 if none is awake)."""
         strengths = self.strengths()
         total = float(strengths.dot(awake))
         if not 0.0 < total < math.inf:
@@ -78,7 +79,7 @@ class Aggregator(base.Base, abc.ABC):
         return repr(self)
 
 
-class AdaNormalHedge(Aggregator):
+class AdaNormalHedge(Stored, Aggregator):
     """A hedge without a parameter: AdaNormalHedge, with sleeping experts.
 
     **When to use it.** By default. Its regret against any expert, or mixture of them, is below
@@ -101,13 +102,13 @@ class AdaNormalHedge(Aggregator):
     --------
     >>> import numpy as np
     >>> from river_pufe.aggregation import AdaNormalHedge
-    >>> hedge, everybody = AdaNormalHedge(), np.ones(2)
+    >>> hedge, awake = AdaNormalHedge(), np.ones(2)
     >>> hedge.reset(np.array([True, True]), prior=np.ones(2))
     >>> for _ in range(20):
-    ...     weights = hedge.weights(everybody)
+    ...     weights = hedge.weights(awake)
     ...     losses = np.array([0.2, 0.6])
-    ...     hedge.update(losses, weights @ losses, everybody)
-    >>> hedge.weights(everybody).round(3)
+    ...     hedge.update(losses, weights @ losses, awake)
+    >>> hedge.weights(awake).round(3)
     array([1., 0.])
 
     References
@@ -116,6 +117,8 @@ class AdaNormalHedge(Aggregator):
         COLT.](https://arxiv.org/abs/1502.05934)
 
     """
+
+    DERIVED = ("_current",)
 
     def __init__(self, forgetting: float = 1.0) -> None:
         if not 0 < forgetting <= 1:
@@ -159,6 +162,9 @@ class AdaNormalHedge(Aggregator):
         self._regrets = [0.0 if is_fresh else self._regrets[i] for i, is_fresh in enumerate(fresh)]
         self._magnitudes = [0.0 if is_fresh else self._magnitudes[i] for i, is_fresh in enumerate(fresh)]
         self._prior = prior.tolist()
+        self._weigh()
+
+    def rebuild(self) -> None:
         self._weigh()
 
     def _weigh(self) -> None:

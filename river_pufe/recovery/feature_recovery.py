@@ -9,6 +9,7 @@ import typing
 import numpy as np
 from river import base
 
+from ..state.stateful import Stateful
 from ..values import Array, Key, Mask, Sample, number
 from .evolution import Event, Evolution, FeatureSpace
 from .gaussian_rows import GaussianRows
@@ -19,7 +20,7 @@ from .scaling import RowScaler, Scaler
 from .spaces import FeatureSpaces
 
 
-class FeatureRecovery(base.Transformer):
+class FeatureRecovery(Stateful, base.Transformer):
     """Complete what is absent and recover what is gone, from what is there.
 
     **When to use it.** In front of a model that was trained on features that come and go: `FeatureRecovery() | model`
@@ -90,8 +91,7 @@ class FeatureRecovery(base.Transformer):
         self._spaces = self.feature_spaces.clone()
         centered = self.feature_spaces.absent == "missing"
         self._scaler = scaler.clone() if scaler is not None else RowScaler(centered=centered)
-        self._rows = self.row_model.clone()
-        self._rows.start(self._scaler)
+        self._row_model = self.row_model.clone()
         self._retired: dict[int, Retired] = {}
 
     # What River asks for.
@@ -133,6 +133,10 @@ class FeatureRecovery(base.Transformer):
     def overlapping(self) -> bool:
         """Whether keys of two spaces are alive."""
         return self._spaces.n_previous > 0
+
+    def rehearse(self, x: Sample) -> None:
+        self.transform_one(x)
+        self.learn_one(x)
 
     # What the learning loop asks for.
 
@@ -211,15 +215,22 @@ class FeatureRecovery(base.Transformer):
         if not incomplete:
             return self._as_reading(row, views, None, True)
         standardized, absent = self._scaler.standardize(row), np.isnan(row)
-        completed, usable = self._rows.complete(standardized, absent)
+        completed, usable = self._row_model.complete(standardized, absent)
         views[PRESENT, 1:][absent] = 0.0
         views[COMPLETED:, 1:][:, absent] = completed[absent]
         if p:
             views[FRESH, 1 : p + 1] = 0.0
         return self._as_reading(row, views, completed, usable)
 
-    def advance(self, x: Sample) -> tuple[Evolution, Reading]:
+    def advance(self, x: Sample, latest: Reading | None = None) -> tuple[Evolution, Reading]:
         """Follow the keys of a sample.
+
+        Parameters
+        ----------
+        x
+            The sample.
+        latest
+            A reading since which nothing has changed. If it is of an equal sample, it is returned again.
 
         Returns
         -------
@@ -227,10 +238,17 @@ class FeatureRecovery(base.Transformer):
 
         """
         evolution, row = self._spaces.advance(x)
+        if evolution:
+            return self._follow(evolution, row)
+        if latest is not None and latest.row.tobytes() == row.tobytes():
+            return evolution, latest
+        return evolution, self._reading(row)
+
+    def _follow(self, evolution: Evolution, row: Array) -> tuple[Evolution, Reading]:
         if evolution.opened:
             self._open(evolution, len(row))
         if evolution.settled:
-            self._rows.end_overlap()
+            self._row_model.end_overlap(self._scaler)
         if evolution.keep is not None:
             evolution = dataclasses.replace(evolution, recover=self._drop(evolution, evolution.keep))
             row = row[evolution.keep]
@@ -239,7 +257,7 @@ class FeatureRecovery(base.Transformer):
     def _open(self, evolution: Evolution, d: int) -> None:
         """Append slots, of which there are d then, for new keys."""
         # First, because it may have to learn from rows that are in the units of the old slots.
-        self._rows.extend(evolution.opened, evolution.overlap)
+        self._row_model.extend(evolution.opened, evolution.overlap, self._scaler)
         self._scaler.extend(evolution.opened)
         for slot, origin in enumerate(evolution.origins, d - evolution.opened):
             if origin is not None:
@@ -250,7 +268,7 @@ class FeatureRecovery(base.Transformer):
                 retired.recover.extend(evolution.opened)
 
     def _drop(self, evolution: Evolution, keep: Mask) -> Affine | None:
-        recover = self._rows.predict(~keep)
+        recover = self._row_model.predict(~keep)
         for retired in self._retired.values():
             if retired.recover is not None:
                 retired.recover = retired.recover.compose(keep, recover) if recover is not None else None
@@ -263,14 +281,14 @@ class FeatureRecovery(base.Transformer):
         for identifier in evolution.forgotten:
             del self._retired[identifier]
         self._scaler.keep(keep)
-        self._rows.keep(keep)
+        self._row_model.keep(keep)
         return recover
 
     def update(self, reading: Reading) -> None:
         """Learn what is usual for each feature, and how they hang together."""
-        self._rows.update(reading)
+        self._row_model.update(reading)
         if (units := self._scaler.update(reading.row)) is not None:
-            self._rows.rescale(*units)
+            self._row_model.rescale(*units)
             for retired in self._retired.values():
                 if retired.recover is not None:
                     retired.recover.rescale(*units)

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import typing
 
 import numpy as np
 from scipy.linalg import lapack
 
+from ..state.parts import Stored
 from ..values import Array, Mask
 from .linear_map import Affine
 
 
-@dataclasses.dataclass(frozen=True)
-class Gaussian:
-    """A normal law of rows: conditional means, and the covariance of what they leave open.
+@dataclasses.dataclass
+class Gaussian(Stored):
+    """A normal law of rows, of which the covariance is kept in full. It is never changed.
 
     With mean m, covariance Σ and K = Σ⁻¹, the absent entries a of a row have, given the observed ones o, the mean and
     the covariance
@@ -23,8 +23,8 @@ class Gaussian:
     $$m_a - K_{aa}^{-1} K_{ao} (x_o - m_o) = m_a + \\Sigma_{ao} \\Sigma_{oo}^{-1} (x_o - m_o), \\qquad
     K_{aa}^{-1} = \\Sigma_{aa} - \\Sigma_{ao} \\Sigma_{oo}^{-1} \\Sigma_{oa}.$$
 
-    The first form is a system of as many equations as entries are absent, the second one of as many as are observed.
-    The smaller one is solved; K costs O(d³) once, when it is first needed.
+    On the left is a system of as many equations as entries are absent, on the right one of as many as are observed;
+    the smaller one is solved. K costs O(d³), once, when it is first needed.
 
     Parameters
     ----------
@@ -33,14 +33,21 @@ class Gaussian:
     covariance
         Shape (d, d), positive definite.
 
+    Attributes
+    ----------
+    precision
+        K, shape (d, d).
+
     Examples
     --------
     >>> import numpy as np
     >>> from river_pufe.recovery.gaussian import Gaussian
     >>> gaussian = Gaussian(mean=np.array([0.0, 1.0]), covariance=np.array([[1.0, 0.8], [0.8, 1.0]]))
-    >>> values, covariance = gaussian.condition(np.array([2.0, np.nan]), absent=np.array([False, True]))
-    >>> values.round(2), covariance.round(2)
-    (array([2.6]), array([[0.36]]))
+    >>> absent = np.array([False, True])
+    >>> gaussian.complete(np.array([2.0, np.nan]), absent)
+    array([2. , 2.6])
+    >>> gaussian.conditional_covariance(absent).round(2)
+    array([[0.36]])
 
     References
     ----------
@@ -48,56 +55,66 @@ class Gaussian:
 
     """
 
+    DERIVED: typing.ClassVar[tuple[str, ...]] = ("_precision",)
+
     mean: Array
     covariance: Array
 
-    def __getstate__(self) -> dict[str, typing.Any]:
-        # The precision follows from the covariance, and asking for it must not change the state.
-        return {"mean": self.mean, "covariance": self.covariance}
+    def __post_init__(self) -> None:
+        self.rebuild()
 
-    @functools.cached_property
+    def rebuild(self) -> None:
+        self._precision: Array | None = None
+
+    @property
     def precision(self) -> Array:
-        """K = Σ⁻¹, shape (d, d)."""
-        return inverse(self.covariance)
+        if self._precision is None:
+            self._precision = inverse(self.covariance)
+        return self._precision
+
+    @classmethod
+    def standard(cls, d: int) -> Gaussian:
+        """Independent entries of mean 0 and variance 1."""
+        return cls(np.zeros(d), np.eye(d))
 
     def complete(self, row: Array, absent: Mask) -> Array:
-        """A new row in which the absent entries are their conditional means; shape (d,), as the row."""
+        """A new row in which the absent entries are their means given the others; shape (d,), as the row."""
         completed = row.copy()
         a, o = np.flatnonzero(absent), np.flatnonzero(~absent)
         if 2 * len(a) <= len(row):
             apart = row - self.mean
             apart[a] = 0.0
             across = self.precision[a]
-            completed[a] = self.mean[a] - _solve(across[:, a], across @ apart)
+            completed[a] = self.mean[a] - solve(across[:, a], across @ apart)
         else:
             across = self.covariance[o]
-            completed[a] = self.mean[a] + across[:, a].T @ _solve(across[:, o], row[o] - self.mean[o])
+            completed[a] = self.mean[a] + across[:, a].T @ solve(across[:, o], row[o] - self.mean[o])
         return completed
-
-    def condition(self, row: Array, absent: Mask) -> tuple[Array, Array]:
-        """Mean and covariance of the absent entries given the others, shapes (a,) and (a, a)."""
-        return self.complete(row, absent)[absent], self.conditional_covariance(absent)
 
     def conditional_covariance(self, absent: Mask) -> Array:
         """Covariance of the absent entries given the others, whatever these are; shape (a, a)."""
         a, o = np.flatnonzero(absent), np.flatnonzero(~absent)
         if 2 * len(a) <= len(absent):
-            return inverse(self.precision[np.ix_(a, a)])
+            return inverse(self.precision[a[:, None], a])
         across = self.covariance[o]
-        left = across[:, a]
-        covariance: Array = self.covariance[np.ix_(a, a)] - left.T @ _solve(across[:, o], left)
+        given = across[:, a]
+        covariance: Array = self.covariance[a[:, None], a] - given.T @ solve(across[:, o], given)
         return covariance
+
+    def variance(self, absent: Mask) -> Array:
+        """The diagonal of the conditional covariance, shape (a,)."""
+        return self.conditional_covariance(absent).diagonal()
 
     def predict(self, outputs: Mask) -> Affine:
         """The map from all other entries to `outputs`, and the covariance of what it leaves open."""
         a, o = np.flatnonzero(outputs), np.flatnonzero(~outputs)
-        across = self.covariance[np.ix_(o, a)]
-        matrix = _solve(self.covariance[np.ix_(o, o)], across).T
-        covariance = self.covariance[np.ix_(a, a)] - matrix @ across
+        given = self.covariance[o[:, None], a]
+        matrix = solve(self.covariance[o[:, None], o], given).T
+        covariance = self.covariance[a[:, None], a] - matrix @ given
         return Affine.from_matrix(matrix, self.mean[a] - matrix @ self.mean[o], covariance)
 
     def residuals(self, row: Array) -> tuple[Array, Array]:
-        """How far each entry is from its conditional mean given all others, and the variance of that; shapes (d,).
+        """How far each entry is from its mean given all others, and the variance of that; shapes (d,).
 
         $r_j = (K (x - m))_j / K_{jj}$, whose variance is $1 / K_{jj}$.
         """
@@ -119,8 +136,14 @@ class Gaussian:
         covariance[:d, :d] = self.covariance
         return Gaussian(np.append(self.mean, np.zeros(n)), covariance)
 
+    def noisier(self, variance: float) -> Gaussian:
+        """The law of rows with as much independent noise on top."""
+        covariance = self.covariance.copy()
+        covariance.flat[:: len(covariance) + 1] += variance
+        return Gaussian(self.mean, covariance)
 
-def _solve(matrix: Array, right: Array) -> Array:
+
+def solve(matrix: Array, right: Array) -> Array:
     """Solution of a positive definite system."""
     if not right.size or not len(matrix):
         return np.zeros_like(right)
@@ -135,8 +158,8 @@ def inverse(matrix: Array) -> Array:
     factor, failed = lapack.dpotrf(matrix, lower=1)
     if failed:
         return np.linalg.pinv(matrix, hermitian=True)
-    result, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
-    below = np.tril(result, -1)
-    below += below.T
-    below.flat[:: len(below) + 1] = result.diagonal()
-    return below
+    lower, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
+    result = np.tril(lower, -1)
+    result += result.T
+    result.flat[:: len(result) + 1] = lower.diagonal()
+    return result

@@ -45,9 +45,6 @@ class LeastSquaresRows(RowModel):
         self._previous: FrequentDirections | None = None
         self._n_previous = 0
 
-    def start(self, scaler: Scaler) -> None:
-        pass
-
     def complete(self, row: Array, absent: Mask) -> tuple[Array, bool]:
         own = self._n_previous or len(row)
         sketch = self._sketch if self._previous is None else self._previous
@@ -78,14 +75,14 @@ class LeastSquaresRows(RowModel):
         if reading.usable:
             self._sketch.update(reading.completed[1:])
 
-    def extend(self, n: int, overlap: bool) -> None:
+    def extend(self, n: int, overlap: bool, scaler: Scaler) -> None:
         if overlap:
             self._n_previous = len(self._sketch.mean)
             self._previous, self._sketch = self._sketch, self.sketch.clone()
             self._sketch.extend(self._n_previous)
         self._sketch.extend(n)
 
-    def end_overlap(self) -> None:
+    def end_overlap(self, scaler: Scaler) -> None:
         self._previous, self._n_previous = None, 0
 
     def keep(self, slots: Mask) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import typing
 
 import numpy as np
 
 from ..values import Array, Mask
 from .gaussian import Gaussian, inverse
-from .scatter import Scatter
+from .row_law import RowLaw
 
 #: Penalties that are tried first, in units of one row.
 _PENALTIES = np.geomspace(1e-4, 1e3, 29)
@@ -27,7 +28,8 @@ _CAUTION = 2.0
 _GROWTH = 1.25
 
 
-class Moments(typing.NamedTuple):
+@dataclasses.dataclass
+class Moments:
     """Number of rows, their mean, and their scatter around it; shapes (d,) and (d, d)."""
 
     n: float
@@ -37,9 +39,32 @@ class Moments(typing.NamedTuple):
     def pooled(self, other: Moments) -> Moments:
         """The moments of both sets of rows."""
         n = self.n + other.n
+        if not other.n:
+            return self
         apart = other.mean - self.mean
-        between = self.n * other.n / max(n, 1.0) * np.outer(apart, apart)
-        return Moments(n, self.mean + other.n / max(n, 1.0) * apart, self.scatter + other.scatter + between)
+        between = self.n * other.n / n * np.outer(apart, apart)
+        return Moments(n, self.mean + other.n / n * apart, self.scatter + other.scatter + between)
+
+    @classmethod
+    def none(cls, d: int) -> Moments:
+        """The moments of no rows."""
+        return cls(0.0, np.zeros(d), np.zeros((d, d)))
+
+    def extend(self, n: int) -> Moments:
+        """Append n entries that were 0."""
+        d = len(self.mean)
+        scatter = np.zeros((d + n, d + n))
+        scatter[:d, :d] = self.scatter
+        return Moments(self.n, np.append(self.mean, np.zeros(n)), scatter)
+
+    def keep(self, slots: Mask) -> Moments:
+        """The moments of some entries alone."""
+        return Moments(self.n, self.mean[slots], self.scatter[np.ix_(slots, slots)])
+
+    def rescale(self, factor: Array, shift: Array) -> Moments:
+        """The moments of factor · row + shift."""
+        mean = factor * self.mean + shift if self.n else self.mean
+        return Moments(self.n, mean, self.scatter * factor[:, None] * factor)
 
 
 class Regression(typing.NamedTuple):
@@ -131,7 +156,7 @@ def _gaps(rows: Array, p: int) -> list[_Gap]:
     return [_Gap(alike, missing[alike[0], :p], missing[alike[0], p:]) for alike in members.values()]
 
 
-class Overlap:
+class Overlap(RowLaw):
     """The law of a previous and a current space, from rows in which both are seen.
 
     The previous space was seen in many rows before, so its mean $m_P$ and covariance $\\Sigma_P$ are known well; only
@@ -163,10 +188,10 @@ class Overlap:
 
     Attributes
     ----------
-    gaussian
-        The present estimate of the law of both, the previous features first.
-    counts
-        As above, of both, shape (2, d).
+    law
+        The present estimate, of the previous features first.
+    previous
+        The law of the previous space.
 
     References
     ----------
@@ -177,61 +202,58 @@ class Overlap:
     """
 
     def __init__(self, previous: Gaussian, counts: Array, n_current: int) -> None:
-        d = len(previous.mean) + n_current
         self.counts = np.hstack([counts, np.zeros((2, n_current))])
-        self.gaussian = previous.extend(n_current)
-        self._previous = previous
-        self._settled = Moments(0.0, np.zeros(d), np.zeros((d, d)))
+        self.law: Gaussian = previous.extend(n_current)
+        self.previous = previous
+        self._settled = Moments.none(len(self.law.mean))
         self._n = 0
         self._next = 1.0
 
+    @classmethod
+    def _unit_test_params(cls) -> typing.Iterator[dict[str, typing.Any]]:
+        yield {"previous": Gaussian.standard(1), "counts": np.ones((2, 1)), "n_current": 1}
+
+    @property
+    def n_previous(self) -> int:
+        """Number of previous features."""
+        return len(self.previous.mean)
+
     def learn(self, rows: Array, n_new: int) -> None:
-        """Learn from new rows; parameters as of `Scatter.learn`."""
-        self.counts = self.counts + [(~np.isnan(rows[len(rows) - n_new :])).sum(0), np.full(rows.shape[1], n_new)]
+        seen = (~np.isnan(rows[len(rows) - n_new :])).sum(0)
+        self.counts = self.counts + np.stack([seen, np.full_like(seen, n_new)])
         self._n += n_new
         if self._n >= self._next:
             self._next = _GROWTH * self._n
-            self.gaussian, _ = self._fit(rows, _FIRST_STEPS)
+            self.law, _ = self._fit(rows, _FIRST_STEPS)
 
-    def finish(self, rows: Array) -> Scatter:
-        """The law as it goes on when the overlap is over."""
-        self.gaussian, _ = self._fit(rows, _LAST_STEPS)
-        return Scatter(self.gaussian, self.counts)
+    def finish(self, rows: Array) -> None:
+        """Learn from all rows that are not settled for the last time, and as well as possible."""
+        self.law, _ = self._fit(rows, _LAST_STEPS)
 
     def settle(self, rows: Array) -> None:
-        """Settle the expectations of the oldest rows, shape (n, d)."""
-        self.gaussian, moments = self._fit(rows, _FIRST_STEPS)
+        self.law, moments = self._fit(rows, _FIRST_STEPS)
         self._settled = self._settled.pooled(moments)
 
     def extend(self, n: int) -> None:
-        """Append n current features of which nothing is known."""
-        d = len(self.gaussian.mean) + n
         self.counts = np.hstack([self.counts, np.zeros((2, n))])
-        self.gaussian = self.gaussian.extend(n)
-        scatter = np.zeros((d, d))
-        scatter[:-n, :-n] = self._settled.scatter
-        self._settled = Moments(self._settled.n, np.append(self._settled.mean, np.zeros(n)), scatter)
-
-    def rescale(self, factor: Array, shift: Array) -> None:
-        """Express all rows in other units, factor · row + shift."""
-        p = len(self._previous.mean)
-        self.gaussian = self.gaussian.rescale(factor, shift)
-        self._previous = self._previous.rescale(factor[:p], shift[:p])
-        n, mean, scatter = self._settled
-        self._settled = Moments(n, factor * mean + (shift if n else 0.0), scatter * factor[:, None] * factor)
+        self.law = self.law.extend(n)
+        self._settled = self._settled.extend(n)
 
     def keep(self, slots: Mask) -> None:
-        """Drop all other entries, which are current ones."""
-        p = len(self._previous.mean)
         self.counts = self.counts[:, slots]
-        self.gaussian = self.gaussian.keep(slots)
-        self._previous = self._previous.keep(slots[:p])
-        n, mean, scatter = self._settled
-        self._settled = Moments(n, mean[slots], scatter[np.ix_(slots, slots)])
+        self.law = self.law.keep(slots)
+        self.previous = self.previous.keep(slots[: len(self.previous.mean)])
+        self._settled = self._settled.keep(slots)
+
+    def rescale(self, factor: Array, shift: Array) -> None:
+        p = len(self.previous.mean)
+        self.law = self.law.rescale(factor, shift)
+        self.previous = self.previous.rescale(factor[:p], shift[:p])
+        self._settled = self._settled.rescale(factor, shift)
 
     def _fit(self, rows: Array, steps: int) -> tuple[Gaussian, Moments]:
         """The law given these rows and the settled ones, and the moments of these rows as it expects them."""
-        p, before = len(self._previous.mean), self._previous
+        p, before = len(self.previous.mean), self.previous
         seen = ~np.isnan(rows)
         rows = rows[seen[:, :p].any(1) & seen[:, p:].any(1)]
         gaps = _gaps(rows, p)
@@ -260,7 +282,7 @@ class Overlap:
 
     def _expect(self, rows: Array, expected: Array, gaps: list[_Gap], mean: Array, fit: Regression) -> list[Array]:
         """Expect the absent entries anew, in `expected`; covariances of the absent previous ones, per gap."""
-        before = self._previous
+        before = self.previous
         p, covariances = len(before.mean), []
         ratio = fit.coefficients / fit.noise
         for gap in gaps:
@@ -283,9 +305,9 @@ class Overlap:
     ) -> Moments:
         """Moments of expected rows."""
         n, d = expected.shape
-        p = len(self._previous.mean)
+        p = len(self.previous.mean)
         if not n:
-            return Moments(0.0, np.zeros(d), np.zeros((d, d)))
+            return Moments.none(d)
         mean = expected.mean(0)
         apart = expected - mean
         scatter = apart.T @ apart
@@ -304,7 +326,7 @@ class Overlap:
     def _law(
         self, expected: Array, gaps: list[_Gap], covariances: list[Array], total: Moments, fit: Regression
     ) -> Gaussian:
-        before = self._previous
+        before = self.previous
         p, n = len(before.mean), max(total.n, 1.0)
         d = len(total.mean)
         if total.n < _FEWEST:

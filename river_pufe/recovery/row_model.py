@@ -16,10 +16,6 @@ class RowModel(base.Base, abc.ABC):
     """Learns from the rows of the living slots, completes rows, and predicts slots from one another."""
 
     @abc.abstractmethod
-    def start(self, scaler: Scaler) -> None:
-        """Begin; rows will be in the units of this scaler."""
-
-    @abc.abstractmethod
     def complete(self, row: Array, absent: Mask) -> tuple[Array, bool]:
         """Complete a row.
 
@@ -50,11 +46,11 @@ class RowModel(base.Base, abc.ABC):
         """Learn from a sample."""
 
     @abc.abstractmethod
-    def extend(self, n: int, overlap: bool) -> None:
+    def extend(self, n: int, overlap: bool, scaler: Scaler) -> None:
         """Append n slots; with `overlap`, all slots before them are those of the previous space from now on."""
 
     @abc.abstractmethod
-    def end_overlap(self) -> None:
+    def end_overlap(self, scaler: Scaler) -> None:
         """The overlap is over: all slots are of one space."""
 
     @abc.abstractmethod

@@ -8,13 +8,14 @@ import numpy as np
 
 from ..values import Array, Mask
 from .gaussian import Gaussian
+from .row_law import RowLaw
 
 #: The belief before any row counts as so many rows, of mean 0 and variance 1 and independent entries.
-_PRIOR = 3.0
+PRIOR = 3.0
 #: While so few rows are known of the absent entries, the latest rows count more than those before them.
 _FEW = 32.0
 #: Variance of the noise, in units of one row: how many rows it takes to trust a faint direction.
-_NOISE = 3.0
+NOISE = 3.0
 #: Expectations of the latest rows are renewed each time that so many times as many rows were seen, so often.
 _GROWTH, _PASSES = 1.2, 3
 
@@ -53,7 +54,7 @@ def expect(gaussian: Gaussian, rows: Array) -> tuple[Array, list[Pattern]]:
     return expected, patterns
 
 
-class Scatter:
+class Scatter(RowLaw):
     """Mean and covariance of rows with absent entries, by online EM.
 
     In the expectation step a row x becomes its conditional mean $\\hat x$ under the present estimate, and V is the
@@ -75,15 +76,12 @@ class Scatter:
     belief
         What is believed before the first row.
     counts
-        On how many rows the belief rests: those in which each entry was observed, and those in which it could have
-        been, shape (2, d).
+        On how many rows the belief rests, as the attribute of this name.
 
     Attributes
     ----------
-    gaussian
-        The present estimate and a little noise.
-    counts
-        As above, now.
+    law
+        The present estimate, with a little noise.
 
     References
     ----------
@@ -96,52 +94,44 @@ class Scatter:
 
     """
 
-    def __init__(self, belief: Gaussian, counts: Array) -> None:
-        self.counts = counts
+    DERIVED = ("law",)
+
+    def __init__(self, belief: Gaussian | None = None, counts: Array | None = None) -> None:
+        self.counts: Array = counts if counts is not None else np.zeros((2, 0))
         # Number of rows, and the sum of what they count.
-        self._n = self._count = _typical(counts)
-        # The estimate from all rows, and the one from those whose expectations are settled.
-        self._estimate = self._settled = belief
+        self._n = self._count = typical(self.counts)
+        # The estimate from all rows, and the one from those whose expectations are settled (None: it is the same).
+        self._estimate = belief if belief is not None else Gaussian.standard(0)
+        self._settled: Gaussian | None = None
         # The share of the belief in the estimate.
         self._believed = 1.0
         # Shares by which the rows moved the estimate whose expectations are not settled.
         self._steps: Array = np.zeros(0)
         self._next = self._n + 1.0
-        self._add_noise()
+        self.rebuild()
 
-    def _add_noise(self) -> None:
-        estimate = self._estimate
-        covariance = estimate.covariance.copy()
-        covariance.flat[:: len(covariance) + 1] += _NOISE * (1.0 - self._believed) / (self._n + _PRIOR)
-        self.gaussian = Gaussian(estimate.mean, covariance)
+    def rebuild(self) -> None:
+        self.law: Gaussian = self._estimate.noisier(NOISE * (1.0 - self._believed) / (self._n + PRIOR))
 
     def learn(self, rows: Array, n_new: int) -> None:
-        """Learn from new rows.
-
-        Parameters
-        ----------
-        rows
-            All rows whose expectations are not settled, in units as they are now, shape (n, d); NaN where absent.
-        n_new
-            How many of them, at the end, have not been learned.
-
-        """
         new = rows[len(rows) - n_new :]
-        self._steps = np.append(self._steps, self._sizes(new))
-        steps = self._steps[len(rows) - n_new :]
+        if self._settled is None:
+            self._settled = self._estimate
+        steps = self._sizes(new)
+        self._steps = np.append(self._steps, steps)
         self._believed *= float(np.prod(1.0 - steps))
         self._estimate = self._move(self._estimate, new, steps)
-        self._add_noise()
+        self.rebuild()
         if self._n >= self._next:
             self._next = _GROWTH * self._n
             if np.isnan(rows).any():
                 for _ in range(_PASSES):
                     self._estimate = self._move(self._settled, rows, self._steps)
-                    self._add_noise()
+                    self.rebuild()
 
     def _sizes(self, rows: Array) -> Array:
         """By which shares rows move the estimate."""
-        steps = np.empty(len(rows))
+        sizes = np.empty(len(rows))
         counts = self.counts.copy()
         for i, observed in enumerate(~np.isnan(rows)):
             counts[0] += observed
@@ -152,56 +142,49 @@ class Scatter:
             else:
                 often = counts[0] / counts[1]
                 self._count += float(often[observed].mean() * often[~observed].mean())
-            steps[i] = 1.0 / (_PRIOR + max(self._count, min(self._n, _FEW)))
+            sizes[i] = 1.0 / (PRIOR + max(self._count, min(self._n, _FEW)))
         self.counts = counts
-        return steps
+        return sizes
 
-    def _move(self, start: Gaussian, rows: Array, steps: Array) -> Gaussian:
+    def _move(self, start: Gaussian, rows: Array, sizes: Array) -> Gaussian:
         """An estimate moved by some rows, as they are expected at present."""
-        expected, patterns = expect(self.gaussian, rows)
-        left = np.cumprod((1.0 - steps)[::-1])[::-1]
-        weights = steps * np.append(left[1:], 1.0)
-        rest = left[0]
-        mean = rest * start.mean + weights @ expected
-        apart = expected - mean
-        covariance = rest * (start.covariance + np.outer(start.mean - mean, start.mean - mean))
-        covariance += apart.T @ (weights[:, None] * apart)
+        expected, patterns = expect(self.law, rows)
+        left = np.cumprod((1.0 - sizes)[::-1])[::-1]
+        weights = sizes * np.append(left[1:], 1.0)
+        mean = left[0] * start.mean + weights @ expected
+        apart, away = expected - mean, start.mean - mean
+        covariance = left[0] * (start.covariance + np.outer(away, away)) + apart.T @ (weights[:, None] * apart)
         for pattern in patterns:
             a = np.flatnonzero(pattern.absent)
             covariance[a[:, None], a] += weights[pattern.rows].sum() * pattern.covariance
         return Gaussian(mean, covariance)
 
     def settle(self, rows: Array) -> None:
-        """Settle the expectations of the oldest rows, shape (n, d)."""
         n = len(rows)
-        if n == len(self._steps) and not np.isnan(rows).any():
-            self._settled = self._estimate
-        else:
+        if n == len(self._steps):
+            self._settled = None
+        elif self._settled is not None:
             self._settled = self._move(self._settled, rows, self._steps[:n])
         self._steps = self._steps[n:]
 
     def extend(self, n: int) -> None:
-        """Append n entries of which nothing is known."""
         self.counts = np.hstack([self.counts, np.zeros((2, n))])
         self._change(lambda law: law.extend(n))
 
-    def rescale(self, factor: Array, shift: Array) -> None:
-        """Express all rows in other units, factor · row + shift."""
-        self._change(lambda law: law.rescale(factor, shift))
-
     def keep(self, slots: Mask) -> None:
-        """Drop all other entries."""
         self.counts = self.counts[:, slots]
-        self._n, self._count = np.minimum([self._n, self._count], _typical(self.counts)).tolist()
+        self._n, self._count = (min(n, typical(self.counts)) for n in (self._n, self._count))
         self._change(lambda law: law.keep(slots))
 
+    def rescale(self, factor: Array, shift: Array) -> None:
+        self._change(lambda law: law.rescale(factor, shift))
+
     def _change(self, change: typing.Callable[[Gaussian], Gaussian]) -> None:
-        both = self._settled is self._estimate
         self._estimate = change(self._estimate)
-        self._settled = self._estimate if both else change(self._settled)
-        self._add_noise()
+        self._settled = None if self._settled is None else change(self._settled)
+        self.rebuild()
 
 
-def _typical(counts: Array) -> float:
-    """The number of rows that estimates every entry as well as they are estimated on average."""
+def typical(counts: Array) -> float:
+    """The number of rows from which every entry is known as well as the entries are on average."""
     return float(1.0 / np.mean(1.0 / (counts[0] + 1.0)) - 1.0) if counts.size else 0.0

@@ -1,0 +1,222 @@
+"""How is the law of rows learned where there are too many features for a covariance matrix?"""
+
+from __future__ import annotations
+
+import typing
+
+import numpy as np
+
+from ..sketch import FrequentDirections
+from ..values import Array, Mask
+from .gaussian import inverse, solve
+from .low_rank import LowRankGaussian
+from .row_law import RowLaw
+from .scatter import NOISE, PRIOR
+
+#: Rows of the sketches.
+SIZE = 32
+#: Penalty of the map from the previous to the current features, in units of one row.
+_PENALTY = 1.0
+#: Variance of the noise of a current feature is at least this.
+_LEAST_NOISE = 1e-3
+#: A row of an overlap is used if less than this share of the variance of the previous features is missing.
+_MISSING = 0.6
+
+
+class WideScatter(RowLaw):
+    """Mean, factors and noise of rows, from a sketch of them.
+
+    The factors are the rows of a Frequent Directions sketch, which is exact in few directions and never overstates any.
+    What they leave of the variance of an entry is its noise. A row with absent entries enters as its conditional mean
+    plus one of the deviations that make up the conditional covariance, one after the other, so that completed rows do
+    not confirm the estimate that completed them (as `Scatter` does in full).
+
+    A row costs O(ℓd), and O(ℓ²d) if entries are absent, with ℓ = 32 rows of the sketch. Memory is O(ℓd).
+
+    Parameters
+    ----------
+    belief
+        What is believed before the first row.
+    counts
+        On how many rows the belief rests, as the attribute of this name.
+
+    Attributes
+    ----------
+    law
+        The present estimate.
+
+    """
+
+    DERIVED = ("law",)
+
+    def __init__(self, belief: LowRankGaussian | None = None, counts: Array | None = None) -> None:
+        belief = belief if belief is not None else LowRankGaussian(np.zeros(0), np.zeros((0, 0)), np.zeros(0))
+        self.counts: Array = counts if counts is not None else np.zeros((2, 0))
+        self._sketch = FrequentDirections(SIZE, centered=True)
+        self._sketch.extend(len(belief.mean))
+        # Pairs of rows with this mean and covariance.
+        factors = belief.factors * len(belief.factors) ** 0.5
+        for factor in factors:
+            self._sketch.update(belief.mean + factor)
+            self._sketch.update(belief.mean - factor)
+        self._n = 2.0 * len(factors)
+        # Variance of the entries around the mean, and as how many rows it counts.
+        self._variance = belief.noise + np.square(belief.factors).sum(0)
+        self.rebuild()
+
+    def rebuild(self) -> None:
+        n = max(self._sketch.n, 1)
+        factors = self._sketch.rows / n**0.5
+        if factors.shape[1] != len(self._variance):
+            factors = np.zeros((0, len(self._variance)))
+        left = self._variance - np.square(factors).sum(0)
+        self.law: LowRankGaussian = LowRankGaussian(
+            np.array(self._sketch.mean), factors, np.maximum(left, NOISE / (n + PRIOR))
+        )
+
+    def learn(self, rows: Array, n_new: int) -> None:
+        new = rows[len(rows) - n_new :]
+        seen = ~np.isnan(new)
+        self.counts = self.counts + np.stack([seen.sum(0), np.full(new.shape[1], n_new)])
+        for row, observed in zip(new, seen):
+            apart, variance = 0.0, 0.0
+            if not observed.all():
+                row, apart, variance = self._expect(row, ~observed)
+            self._n += 1.0
+            step = 1.0 / (self._n + PRIOR)
+            self._variance = (1.0 - step) * (self._variance + step * np.square(row - self.law.mean))
+            self._variance += step * variance
+            self._sketch.update(row + apart)
+        self.rebuild()
+
+    def _expect(self, row: Array, absent: Mask) -> tuple[Array, Array, Array]:
+        """A completed row, one of its deviations, and the variances of its entries; shapes (d,)."""
+        apart, variance = np.zeros_like(row), np.zeros_like(row)
+        deviations = self.law.deviations(absent)
+        if k := len(deviations):
+            # Each in its turn, up and down.
+            turn, pick = divmod(int(self._n), k)
+            apart[absent] = (-1.0) ** turn * k**0.5 * deviations[pick]
+        variance[absent] = self.law.noise[absent] + np.square(deviations).sum(0)
+        return self.law.complete(row, absent), apart, variance
+
+    def settle(self, rows: Array) -> None:
+        pass
+
+    def extend(self, n: int) -> None:
+        self.counts = np.hstack([self.counts, np.zeros((2, n))])
+        self._sketch.extend(n)
+        self._variance = np.append(self._variance, np.ones(n))
+        self.rebuild()
+
+    def keep(self, slots: Mask) -> None:
+        self.counts = self.counts[:, slots]
+        self._sketch.keep(slots)
+        self._variance = self._variance[slots]
+        self.rebuild()
+
+    def rescale(self, factor: Array, shift: Array) -> None:
+        self._sketch.rescale(factor, shift)
+        self._variance = factor * factor * self._variance
+        self.rebuild()
+
+
+class WideOverlap(RowLaw):
+    """The law of a previous and a current space, from rows in which both are seen.
+
+    As `Overlap`, with what the factors say: where the previous rows are $m_P + F_P^T u$ and noise, the current ones are
+    $c_0 + \\beta^T F_P^T u$ and noise, with the ridge regression $\\beta = G^T (G G^T + \\rho I)^{-1} H$ on the rows of the
+    overlap. Rows from which most is absent do not count, and what is absent from the others is completed.
+
+    A row costs O(ℓd), and what absent entries cost in a `LowRankGaussian`. Memory is O(ℓd).
+
+    Parameters
+    ----------
+    previous
+        The law of the previous space.
+    counts
+        In how many rows each of its features was seen, and could have been, shape (2, p).
+    n_current
+        Number of current features.
+
+    Attributes
+    ----------
+    law
+        The present estimate, of the previous features first.
+
+    """
+
+    DERIVED = ("law",)
+
+    def __init__(self, previous: LowRankGaussian, counts: Array, n_current: int) -> None:
+        self._previous = previous
+        self.counts = np.hstack([counts, np.zeros((2, n_current))])
+        self._sketch = FrequentDirections(SIZE, centered=True)
+        self._sketch.extend(self.counts.shape[1])
+        self.rebuild()
+
+    @classmethod
+    def _unit_test_params(cls) -> typing.Iterator[dict[str, typing.Any]]:
+        yield {
+            "previous": LowRankGaussian(np.zeros(1), np.ones((1, 1)), np.ones(1)),
+            "counts": np.ones((2, 1)),
+            "n_current": 1,
+        }
+
+    def rebuild(self) -> None:
+        before, n, d = self._previous, max(self._sketch.n, 1), self.counts.shape[1]
+        p = len(before.mean)
+        self.law = LowRankGaussian(
+            np.append(before.mean, np.zeros(d - p)),
+            np.hstack([before.factors, np.zeros((len(before.factors), d - p))]),
+            np.append(before.noise, np.ones(d - p)),
+        )
+        if self._sketch.n < 2:
+            return
+        mean, rows = self._sketch.mean, self._sketch.rows
+        given, asked = rows[:, :p], rows[:, p:]
+        gram = given @ given.T
+        gram.flat[:: len(gram) + 1] += _PENALTY
+        weights = solve(gram, asked)
+        explained = given @ given.T @ weights
+        # The noise is what a row leaves open when it is left out.
+        leverage = 1.0 - _PENALTY * inverse(gram).diagonal()
+        left_out = (asked - explained) / np.maximum(1.0 - leverage, 0.05)[:, None]
+        factors = np.hstack([before.factors, before.factors @ given.T @ weights])
+        noise = np.append(before.noise, np.maximum(np.square(left_out).sum(0) / n, _LEAST_NOISE))
+        centre = mean[p:] + (before.mean - mean[:p]) @ given.T @ weights
+        self.law = LowRankGaussian(np.append(before.mean, centre), factors, noise)
+
+    def learn(self, rows: Array, n_new: int) -> None:
+        new = rows[len(rows) - n_new :]
+        seen = ~np.isnan(new)
+        self.counts = self.counts + np.stack([seen.sum(0), np.full(new.shape[1], n_new)])
+        p = len(self._previous.mean)
+        for row, observed in zip(new, seen):
+            missing = self._previous.variance(~observed[:p]).sum() / self._previous.total
+            if observed[p:].any() and missing < _MISSING:
+                self._sketch.update(row if observed.all() else self.law.complete(row, ~observed))
+        self.rebuild()
+
+    def settle(self, rows: Array) -> None:
+        pass
+
+    def finish(self, rows: Array) -> None:
+        """Nothing is left to be learned."""
+
+    def extend(self, n: int) -> None:
+        self.counts = np.hstack([self.counts, np.zeros((2, n))])
+        self._sketch.extend(n)
+        self.rebuild()
+
+    def keep(self, slots: Mask) -> None:
+        self.counts = self.counts[:, slots]
+        self._previous = self._previous.keep(slots[: len(self._previous.mean)])
+        self._sketch.keep(slots)
+        self.rebuild()
+
+    def rescale(self, factor: Array, shift: Array) -> None:
+        p = len(self._previous.mean)
+        self._previous = self._previous.rescale(factor[:p], shift[:p])
+        self._sketch.rescale(factor, shift)
+        self.rebuild()
