@@ -81,6 +81,11 @@ class LowRankGaussian:
         """The law of factor · row + shift."""
         return LowRankGaussian(factor * self.mean + shift, factor * self.factors, factor * factor * self.noise)
 
+    def extend(self, n: int) -> LowRankGaussian:
+        """The law with n more entries of mean 0 and variance 1, independent of all others."""
+        factors = np.hstack([self.factors, np.zeros((len(self.factors), n))])
+        return LowRankGaussian(np.append(self.mean, np.zeros(n)), factors, np.append(self.noise, np.ones(n)))
+
     @property
     def total(self) -> float:
         """The sum of all variances."""

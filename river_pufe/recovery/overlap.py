@@ -12,11 +12,11 @@ from .gaussian import Gaussian, inverse
 from .row_law import RowLaw
 
 #: Penalties that are tried first, in units of one row.
-_PENALTIES = np.geomspace(1e-4, 1e3, 29)
+PENALTIES = np.geomspace(1e-4, 1e3, 29)
 #: The penalty of each previous feature is estimated, and the common one has as much say as so many current features.
 _COMMON = 5.0
 #: Variance of the noise of a current feature is at least this.
-_LEAST_NOISE = 1e-6
+LEAST_NOISE = 1e-6
 #: EM steps while the overlap goes on and at its end; how often the first and each later one estimates the penalties.
 _FIRST_STEPS, _LAST_STEPS = 4, 15
 _FIRST_PENALTY_STEPS, _PENALTY_STEPS = 20, 3
@@ -120,11 +120,11 @@ def regress(moments: Moments, penalties: Array, steps: int) -> Regression:
     for step in range(steps + 1):
         uncertainty = inverse(inputs + np.diag(penalties))
         coefficients = uncertainty @ across
-        noise = np.maximum(size - (across * coefficients).sum(0), _LEAST_NOISE * freedom) / freedom
+        noise = np.maximum(size - (across * coefficients).sum(0), LEAST_NOISE * freedom) / freedom
         if step < steps:
             moved = (coefficients**2 / noise).sum(1) + width * uncertainty.diagonal()
             common = p * width / moved.sum()
-            penalties = ((width + _COMMON) / (moved + _COMMON / common)).clip(_PENALTIES[0], _PENALTIES[-1])
+            penalties = ((width + _COMMON) / (moved + _COMMON / common)).clip(PENALTIES[0], PENALTIES[-1])
     return Regression(coefficients, uncertainty, noise, penalties)
 
 
@@ -134,10 +134,10 @@ def best_penalty(moments: Moments, p: int) -> float:
     strengths = np.maximum(strengths, 0.0)
     size, freedom = moments.scatter.diagonal()[p:], max(moments.n - 1.0, 1.0)
     shown = (directions.T @ moments.scatter[:p, p:]) ** 2
-    stiff = strengths[:, None] + _PENALTIES
-    rest = np.maximum(size[:, None] - shown.T @ (1.0 / stiff), _LEAST_NOISE * freedom)
-    evidence = -len(size) * np.log(stiff / _PENALTIES).sum(0) - freedom * np.log(rest).sum(0)
-    return float(_PENALTIES[evidence.argmax()])
+    stiff = strengths[:, None] + PENALTIES
+    rest = np.maximum(size[:, None] - shown.T @ (1.0 / stiff), LEAST_NOISE * freedom)
+    evidence = -len(size) * np.log(stiff / PENALTIES).sum(0) - freedom * np.log(rest).sum(0)
+    return float(PENALTIES[evidence.argmax()])
 
 
 class _Gap(typing.NamedTuple):

@@ -139,7 +139,7 @@ class Scatter(RowLaw):
             self._n += 1.0
             if observed.all():
                 self._count += 1.0
-            else:
+            elif observed.any():
                 often = counts[0] / counts[1]
                 self._count += float(often[observed].mean() * often[~observed].mean())
             sizes[i] = 1.0 / (PRIOR + max(self._count, min(self._n, _FEW)))

@@ -8,17 +8,14 @@ import numpy as np
 
 from ..sketch import FrequentDirections
 from ..values import Array, Mask
-from .gaussian import inverse, solve
+from .gaussian import solve
 from .low_rank import LowRankGaussian
+from .overlap import LEAST_NOISE, PENALTIES
 from .row_law import RowLaw
 from .scatter import NOISE, PRIOR
 
 #: Rows of the sketches.
 SIZE = 32
-#: Penalty of the map from the previous to the current features, in units of one row.
-_PENALTY = 1.0
-#: Variance of the noise of a current feature is at least this.
-_LEAST_NOISE = 1e-3
 #: A row of an overlap is used if less than this share of the variance of the previous features is missing.
 _MISSING = 0.6
 
@@ -50,31 +47,38 @@ class WideScatter(RowLaw):
     DERIVED = ("law",)
 
     def __init__(self, belief: LowRankGaussian | None = None, counts: Array | None = None) -> None:
-        belief = belief if belief is not None else LowRankGaussian(np.zeros(0), np.zeros((0, 0)), np.zeros(0))
         self.counts: Array = counts if counts is not None else np.zeros((2, 0))
+        # The belief, until the first row is learned.
+        self._belief = belief
         self._sketch = FrequentDirections(SIZE, centered=True)
-        self._sketch.extend(len(belief.mean))
-        # Pairs of rows with this mean and covariance.
-        factors = belief.factors * len(belief.factors) ** 0.5
-        for factor in factors:
-            self._sketch.update(belief.mean + factor)
-            self._sketch.update(belief.mean - factor)
-        self._n = 2.0 * len(factors)
-        # Variance of the entries around the mean, and as how many rows it counts.
-        self._variance = belief.noise + np.square(belief.factors).sum(0)
+        self._sketch.extend(self.counts.shape[1])
+        self._n = 0.0
+        # Variance of the entries around their means.
+        self._variance: Array = np.ones(self.counts.shape[1])
         self.rebuild()
 
     def rebuild(self) -> None:
-        n = max(self._sketch.n, 1)
-        factors = self._sketch.rows / n**0.5
-        if factors.shape[1] != len(self._variance):
-            factors = np.zeros((0, len(self._variance)))
-        left = self._variance - np.square(factors).sum(0)
-        self.law: LowRankGaussian = LowRankGaussian(
-            np.array(self._sketch.mean), factors, np.maximum(left, NOISE / (n + PRIOR))
-        )
+        if self._belief is not None:
+            self.law: LowRankGaussian = self._belief
+            return
+        n, d = max(self._sketch.n, 1), len(self._variance)
+        factors = self._sketch.rows / n**0.5 if self._sketch.n else np.zeros((0, d))
+        noise = np.maximum(self._variance - np.square(factors).sum(0), NOISE / (n + PRIOR))
+        mean = np.array(self._sketch.mean) if self._sketch.n else np.zeros(d)
+        self.law = LowRankGaussian(mean, factors, noise)
+
+    def _believe(self, belief: LowRankGaussian) -> None:
+        """Learn pairs of rows that have the mean and the factors of the belief."""
+        self._belief = None
+        for factor in belief.factors * len(belief.factors) ** 0.5:
+            self._sketch.update(belief.mean + factor)
+            self._sketch.update(belief.mean - factor)
+        self._n = float(self._sketch.n)
+        self._variance = belief.noise + np.square(belief.factors).sum(0)
 
     def learn(self, rows: Array, n_new: int) -> None:
+        if self._belief is not None:
+            self._believe(self._belief)
         new = rows[len(rows) - n_new :]
         seen = ~np.isnan(new)
         self.counts = self.counts + np.stack([seen.sum(0), np.full(new.shape[1], n_new)])
@@ -105,17 +109,20 @@ class WideScatter(RowLaw):
 
     def extend(self, n: int) -> None:
         self.counts = np.hstack([self.counts, np.zeros((2, n))])
+        self._belief = None if self._belief is None else self._belief.extend(n)
         self._sketch.extend(n)
         self._variance = np.append(self._variance, np.ones(n))
         self.rebuild()
 
     def keep(self, slots: Mask) -> None:
         self.counts = self.counts[:, slots]
+        self._belief = None if self._belief is None else self._belief.keep(slots)
         self._sketch.keep(slots)
         self._variance = self._variance[slots]
         self.rebuild()
 
     def rescale(self, factor: Array, shift: Array) -> None:
+        self._belief = None if self._belief is None else self._belief.rescale(factor, shift)
         self._sketch.rescale(factor, shift)
         self._variance = factor * factor * self._variance
         self.rebuild()
@@ -166,26 +173,29 @@ class WideOverlap(RowLaw):
     def rebuild(self) -> None:
         before, n, d = self._previous, max(self._sketch.n, 1), self.counts.shape[1]
         p = len(before.mean)
-        self.law = LowRankGaussian(
-            np.append(before.mean, np.zeros(d - p)),
-            np.hstack([before.factors, np.zeros((len(before.factors), d - p))]),
-            np.append(before.noise, np.ones(d - p)),
-        )
+        self.law = before.extend(d - p)
         if self._sketch.n < 2:
             return
         mean, rows = self._sketch.mean, self._sketch.rows
         given, asked = rows[:, :p], rows[:, p:]
-        gram = given @ given.T
-        gram.flat[:: len(gram) + 1] += _PENALTY
-        weights = solve(gram, asked)
-        explained = given @ given.T @ weights
-        # The noise is what a row leaves open when it is left out.
-        leverage = 1.0 - _PENALTY * inverse(gram).diagonal()
-        left_out = (asked - explained) / np.maximum(1.0 - leverage, 0.05)[:, None]
-        factors = np.hstack([before.factors, before.factors @ given.T @ weights])
-        noise = np.append(before.noise, np.maximum(np.square(left_out).sum(0) / n, _LEAST_NOISE))
-        centre = mean[p:] + (before.mean - mean[:p]) @ given.T @ weights
-        self.law = LowRankGaussian(np.append(before.mean, centre), factors, noise)
+        # The penalty of the largest marginal likelihood, with the rows turned so that they are independent.
+        strengths, turn = np.linalg.eigh(given @ given.T)
+        strengths, asked, freedom = np.maximum(strengths, 0.0), turn.T @ asked, self._sketch.n - 1.0
+        left = 1.0 / (1.0 + strengths[:, None] / PENALTIES)
+        rest = np.maximum(np.square(asked).T @ left / freedom, LEAST_NOISE)
+        evidence = asked.shape[1] * np.log(left).sum(0) - freedom * np.log(rest).sum(0)
+        best = evidence.argmax()
+        penalty, noise = PENALTIES[best], rest[:, best]
+        coefficients = turn.T @ given / penalty * left[:, best, None]
+        # What the factors and the noise of a previous row meet of the uncertainty of the coefficients.
+        met = np.square(before.factors).sum() + before.noise.sum()
+        across = before.factors @ coefficients.T
+        met -= ((before.factors @ given.T @ turn) * across).sum() + (turn.T @ given * coefficients) .sum(0) @ before.noise
+        factors = np.hstack([before.factors, across @ asked])
+        open_ = noise * (1.0 + 1.0 / n + max(met, 0.0) / penalty)
+        open_ += np.square(asked.T @ coefficients) @ before.noise
+        away = (before.mean - mean[:p]) @ coefficients.T @ asked
+        self.law = LowRankGaussian(np.append(before.mean, mean[p:] + away), factors, np.append(before.noise, open_))
 
     def learn(self, rows: Array, n_new: int) -> None:
         new = rows[len(rows) - n_new :]
@@ -195,8 +205,16 @@ class WideOverlap(RowLaw):
         for row, observed in zip(new, seen):
             missing = self._previous.variance(~observed[:p]).sum() / self._previous.total
             if observed[p:].any() and missing < _MISSING:
-                self._sketch.update(row if observed.all() else self.law.complete(row, ~observed))
+                self._sketch.update(self._completed(row, observed))
         self.rebuild()
+
+    def _completed(self, row: Array, observed: Mask) -> Array:
+        """A row, each part of which is completed from itself: across the map it would confirm what the map says."""
+        if observed.all():
+            return row
+        p = len(self._previous.mean)
+        previous = self._previous.complete(row[:p], ~observed[:p])
+        return np.where(observed, row, np.append(previous, self.law.mean[p:]))
 
     def settle(self, rows: Array) -> None:
         pass
