@@ -146,12 +146,14 @@ class GaussianRows(RowModel):
                 self._law.learn(self._window(scaler), len(self._rows))
 
     def end_overlap(self, scaler: Scaler) -> None:
-        if isinstance(self._law, Overlap):
-            self._learn(scaler)
+        if not isinstance(self._law, Overlap | WideOverlap):
+            return
+        self._learn(scaler)
+        if self._rows:
             self._law.finish(self._window(scaler))
+        if isinstance(self._law, Overlap):
             self._law = Scatter(self._law.law, self._law.counts)
-        elif isinstance(self._law, WideOverlap):
-            self._learn(scaler)
+        else:
             self._law = WideScatter(self._law.law, self._law.counts)
         self._rows = []
 

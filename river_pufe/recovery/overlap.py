@@ -21,11 +21,11 @@ LEAST_NOISE = 1e-6
 _FIRST_STEPS, _LAST_STEPS = 4, 15
 _FIRST_PENALTY_STEPS, _PENALTY_STEPS = 20, 3
 #: Rows below which nothing is said about how the current features follow from the previous ones.
-_FEWEST = 3
+FEWEST = 3
 #: How often the uncertainty of the coefficients counts where absent entries are expected.
 _CAUTION = 2.0
 #: The map is learned anew each time that so many times as many rows were seen.
-_GROWTH = 1.25
+GROWTH = 1.25
 
 
 @dataclasses.dataclass
@@ -223,7 +223,7 @@ class Overlap(RowLaw):
         self.counts = self.counts + np.stack([seen, np.full_like(seen, n_new)])
         self._n += n_new
         if self._n >= self._next:
-            self._next = _GROWTH * self._n
+            self._next = GROWTH * self._n
             self.law, _ = self._fit(rows, _FIRST_STEPS)
 
     def finish(self, rows: Array) -> None:
@@ -329,7 +329,7 @@ class Overlap(RowLaw):
         before = self.previous
         p, n = len(before.mean), max(total.n, 1.0)
         d = len(total.mean)
-        if total.n < _FEWEST:
+        if total.n < FEWEST:
             return before.extend(d - p)
         coefficients, uncertainty, noise, _ = fit
         # The leverage of a row of the whole history, and that of the rows of the overlap, each left out.

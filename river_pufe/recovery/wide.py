@@ -10,7 +10,7 @@ from ..sketch import FrequentDirections
 from ..values import Array, Mask
 from .gaussian import solve
 from .low_rank import LowRankGaussian
-from .overlap import LEAST_NOISE, PENALTIES
+from .overlap import FEWEST, GROWTH, LEAST_NOISE, PENALTIES
 from .row_law import RowLaw
 from .scatter import NOISE, PRIOR
 
@@ -153,88 +153,93 @@ class WideOverlap(RowLaw):
 
     """
 
-    DERIVED = ("law",)
-
     def __init__(self, previous: LowRankGaussian, counts: Array, n_current: int) -> None:
-        self._previous = previous
         self.counts = np.hstack([counts, np.zeros((2, n_current))])
-        self._sketch = FrequentDirections(SIZE, centered=True)
-        self._sketch.extend(self.counts.shape[1])
-        self.rebuild()
+        self.law: LowRankGaussian = previous.extend(n_current)
+        self._previous = previous
+        self._settled = FrequentDirections(SIZE, centered=True)
+        self._settled.extend(self.counts.shape[1])
+        self._n = 0
+        self._next = 1.0
 
     @classmethod
     def _unit_test_params(cls) -> typing.Iterator[dict[str, typing.Any]]:
-        yield {
-            "previous": LowRankGaussian(np.zeros(1), np.ones((1, 1)), np.ones(1)),
-            "counts": np.ones((2, 1)),
-            "n_current": 1,
-        }
+        previous = LowRankGaussian(np.zeros(1), np.ones((1, 1)), np.ones(1))
+        yield {"previous": previous, "counts": np.ones((2, 1)), "n_current": 1}
 
-    def rebuild(self) -> None:
-        before, n, d = self._previous, max(self._sketch.n, 1), self.counts.shape[1]
-        p = len(before.mean)
-        self.law = before.extend(d - p)
-        if self._sketch.n < 2:
+    def learn(self, rows: Array, n_new: int) -> None:
+        seen = (~np.isnan(rows[len(rows) - n_new :])).sum(0)
+        self.counts = self.counts + np.stack([seen, np.full_like(seen, n_new)])
+        self._n += n_new
+        if self._n >= self._next:
+            self._next = GROWTH * self._n
+            self.finish(rows)
+
+    def settle(self, rows: Array) -> None:
+        for row in self._expect(rows):
+            self._settled.update(row)
+
+    def _expect(self, rows: Array) -> Array:
+        """The rows that count, each part completed from itself: across the map they would confirm what the map says."""
+        p, seen = len(self._previous.mean), ~np.isnan(rows)
+        expected = []
+        for row, observed in zip(rows, seen):
+            missing = self._previous.variance(~observed[:p]).sum() / self._previous.total
+            if observed[p:].any() and missing < _MISSING:
+                previous = self._previous.complete(row[:p], ~observed[:p])
+                expected.append(np.where(observed, row, np.append(previous, self.law.mean[p:])))
+        return np.array(expected).reshape(-1, rows.shape[1])
+
+    def finish(self, rows: Array) -> None:
+        """Learn from all rows that are not settled."""
+        latest = self._expect(rows)
+        n = self._settled.n + len(latest)
+        if n < FEWEST:
             return
-        mean, rows = self._sketch.mean, self._sketch.rows
+        # All rows around their common mean.
+        between = latest.mean(0) - self._settled.mean if len(latest) else np.zeros(rows.shape[1])
+        mean = self._settled.mean + len(latest) / n * between
+        between *= (self._settled.n * len(latest) / n) ** 0.5
+        around = latest - latest.mean(0) if len(latest) else latest
+        self._fit(np.vstack([self._settled.rows.reshape(-1, rows.shape[1]), around, between]), mean, n)
+
+    def _fit(self, rows: Array, mean: Array, n: float) -> None:
+        before, p = self._previous, len(self._previous.mean)
         given, asked = rows[:, :p], rows[:, p:]
-        # The penalty of the largest marginal likelihood, with the rows turned so that they are independent.
+        # The rows are turned so that they are independent; the penalty is that of the largest marginal likelihood.
         strengths, turn = np.linalg.eigh(given @ given.T)
-        strengths, asked, freedom = np.maximum(strengths, 0.0), turn.T @ asked, self._sketch.n - 1.0
-        left = 1.0 / (1.0 + strengths[:, None] / PENALTIES)
+        given, asked, freedom = turn.T @ given, turn.T @ asked, n - 1.0
+        left = 1.0 / (1.0 + np.maximum(strengths, 0.0)[:, None] / PENALTIES)
         rest = np.maximum(np.square(asked).T @ left / freedom, LEAST_NOISE)
         evidence = asked.shape[1] * np.log(left).sum(0) - freedom * np.log(rest).sum(0)
         best = evidence.argmax()
-        penalty, noise = PENALTIES[best], rest[:, best]
-        coefficients = turn.T @ given / penalty * left[:, best, None]
-        # What the factors and the noise of a previous row meet of the uncertainty of the coefficients.
-        met = np.square(before.factors).sum() + before.noise.sum()
-        across = before.factors @ coefficients.T
-        met -= ((before.factors @ given.T @ turn) * across).sum() + (turn.T @ given * coefficients) .sum(0) @ before.noise
-        factors = np.hstack([before.factors, across @ asked])
-        open_ = noise * (1.0 + 1.0 / n + max(met, 0.0) / penalty)
-        open_ += np.square(asked.T @ coefficients) @ before.noise
-        away = (before.mean - mean[:p]) @ coefficients.T @ asked
-        self.law = LowRankGaussian(np.append(before.mean, mean[p:] + away), factors, np.append(before.noise, open_))
-
-    def learn(self, rows: Array, n_new: int) -> None:
-        new = rows[len(rows) - n_new :]
-        seen = ~np.isnan(new)
-        self.counts = self.counts + np.stack([seen.sum(0), np.full(new.shape[1], n_new)])
-        p = len(self._previous.mean)
-        for row, observed in zip(new, seen):
-            missing = self._previous.variance(~observed[:p]).sum() / self._previous.total
-            if observed[p:].any() and missing < _MISSING:
-                self._sketch.update(self._completed(row, observed))
-        self.rebuild()
-
-    def _completed(self, row: Array, observed: Mask) -> Array:
-        """A row, each part of which is completed from itself: across the map it would confirm what the map says."""
-        if observed.all():
-            return row
-        p = len(self._previous.mean)
-        previous = self._previous.complete(row[:p], ~observed[:p])
-        return np.where(observed, row, np.append(previous, self.law.mean[p:]))
-
-    def settle(self, rows: Array) -> None:
-        pass
-
-    def finish(self, rows: Array) -> None:
-        """Nothing is left to be learned."""
+        # β = coefficientsᵀ asked.
+        coefficients = given * (left[:, best, None] / PENALTIES[best])
+        factors = before.factors @ coefficients.T
+        # The expected leverage of a row, ρ⁻¹ tr(Σ (I - Gᵀ (G Gᵀ + ρ I)⁻¹ G)).
+        leverage = before.total - ((before.factors @ given.T) * factors).sum()
+        leverage -= (given * coefficients).sum(0) @ before.noise
+        noise = rest[:, best] * (1.0 + 1.0 / n + max(leverage, 0.0) / PENALTIES[best])
+        noise += np.square(asked.T @ coefficients) @ before.noise
+        self.law = LowRankGaussian(
+            np.append(before.mean, mean[p:] + (before.mean - mean[:p]) @ coefficients.T @ asked),
+            np.hstack([before.factors, factors @ asked]),
+            np.append(before.noise, noise),
+        )
 
     def extend(self, n: int) -> None:
         self.counts = np.hstack([self.counts, np.zeros((2, n))])
-        self._sketch.extend(n)
-        self.rebuild()
+        self.law = self.law.extend(n)
+        self._settled.extend(n)
 
     def keep(self, slots: Mask) -> None:
         self.counts = self.counts[:, slots]
+        self.law = self.law.keep(slots)
         self._previous = self._previous.keep(slots[: len(self._previous.mean)])
-        self._sketch.keep(slots)
-        self.rebuild()
+        self._settled.keep(slots)
 
     def rescale(self, factor: Array, shift: Array) -> None:
         p = len(self._previous.mean)
+        self.law = self.law.rescale(factor, shift)
         self._previous = self._previous.rescale(factor[:p], shift[:p])
-        self._sketch.rescale(factor, shift)
-        self.rebuild()
+        self._settled.rescale(factor, shift)
