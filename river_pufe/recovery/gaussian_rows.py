@@ -68,7 +68,8 @@ class GaussianRows(RowModel):
         # The latest rows as they came; those at the end wait to be learned.
         self._rows: list[Array] = []
         self._n_waiting = 0
-        self._n_seen = 0
+        # Rows that say how the slots hang together.
+        self._n = 0
 
     def complete(self, row: Array, absent: Mask) -> tuple[Array, bool]:
         return self._law.law.complete(row, absent), True
@@ -77,17 +78,19 @@ class GaussianRows(RowModel):
         return self._law.law.variance(absent)
 
     def predict(self, outputs: Mask) -> Affine | None:
-        return self._law.law.predict(outputs) if self._n_seen else None
+        return self._law.law.predict(outputs) if self._n else None
 
     def update(self, reading: Reading) -> None:
-        if reading.filled is not None and np.isnan(reading.row).all():
+        seen = ~np.isnan(reading.row)
+        parts = (seen[: reading.n_previous], seen[reading.n_previous :]) if self._overlapping else (seen,)
+        if not all(part.any() for part in parts):
             return
         self._rows.append(np.array(reading.row))
         self._n_waiting += 1
-        self._n_seen += 1
+        self._n += 1
         # A window that is longer than what waits has gaps.
         has_gaps = reading.filled is not None or len(self._rows) > self._n_waiting
-        if 8 * self._n_waiting >= min(self._n_seen, 8 * (_WITH_GAPS if has_gaps else _WITHOUT_GAPS)) or self._overlapping:
+        if 8 * self._n_waiting >= min(self._n, 8 * (_WITH_GAPS if has_gaps else _WITHOUT_GAPS)) or self._overlapping:
             self._learn(reading.scaler)
         if len(self._rows) >= _WINDOW:
             self._settle(_WINDOW // 2, reading.scaler)
@@ -112,7 +115,7 @@ class GaussianRows(RowModel):
     def _settle(self, n: int, scaler: Scaler) -> None:
         """Let go of the oldest rows."""
         self._learn(scaler)
-        self._law.settle(self._window(scaler)[:n])
+        self._law.settle(self._window(scaler), n)
         del self._rows[:n]
 
     def extend(self, n: int, overlap: bool, scaler: Scaler) -> None:
@@ -128,7 +131,7 @@ class GaussianRows(RowModel):
 
     def _begin_overlap(self, n: int, wide: bool) -> None:
         law, counts = self._law.law, self._law.counts
-        self._rows = []
+        self._rows, self._n = [], 0
         if isinstance(law, Gaussian) and not wide:
             self._law = Overlap(law, counts, n)
         else:

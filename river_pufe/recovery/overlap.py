@@ -10,6 +10,7 @@ import numpy as np
 from ..values import Array, Mask
 from .gaussian import Gaussian, inverse
 from .row_law import RowLaw
+from .scatter import typical
 
 #: Penalties that are tried first, in units of one row.
 PENALTIES = np.geomspace(1e-4, 1e3, 29)
@@ -205,6 +206,7 @@ class Overlap(RowLaw):
         self.counts = np.hstack([counts, np.zeros((2, n_current))])
         self.law: Gaussian = previous.extend(n_current)
         self.previous = previous
+        self._n_before = typical(counts)
         self._settled = Moments.none(len(self.law.mean))
         self._n = 0
         self._next = 1.0
@@ -224,14 +226,14 @@ class Overlap(RowLaw):
         self._n += n_new
         if self._n >= self._next:
             self._next = GROWTH * self._n
-            self.law, _ = self._fit(rows, _FIRST_STEPS)
+            self.law, _ = self._fit(rows, _FIRST_STEPS, 0)
 
     def finish(self, rows: Array) -> None:
         """Learn from all rows that are not settled for the last time, and as well as possible."""
-        self.law, _ = self._fit(rows, _LAST_STEPS)
+        self.law, _ = self._fit(rows, _LAST_STEPS, 0)
 
-    def settle(self, rows: Array) -> None:
-        self.law, moments = self._fit(rows, _FIRST_STEPS)
+    def settle(self, rows: Array, n: int) -> None:
+        self.law, moments = self._fit(rows, _LAST_STEPS, n)
         self._settled = self._settled.pooled(moments)
 
     def extend(self, n: int) -> None:
@@ -251,11 +253,12 @@ class Overlap(RowLaw):
         self.previous = self.previous.rescale(factor[:p], shift[:p])
         self._settled = self._settled.rescale(factor, shift)
 
-    def _fit(self, rows: Array, steps: int) -> tuple[Gaussian, Moments]:
-        """The law given these rows and the settled ones, and the moments of these rows as it expects them."""
+    def _fit(self, rows: Array, steps: int, oldest: int) -> tuple[Gaussian, Moments]:
+        """The law given these rows and the settled ones, and the moments of the oldest rows as it expects them."""
         p, before = len(self.previous.mean), self.previous
         seen = ~np.isnan(rows)
-        rows = rows[seen[:, :p].any(1) & seen[:, p:].any(1)]
+        usable = seen[:, :p].any(1) & seen[:, p:].any(1)
+        rows, oldest = rows[usable], np.count_nonzero(usable[:oldest])
         gaps = _gaps(rows, p)
         # Before anything is known of how they follow from each other, the current features are at their means.
         seen = ~np.isnan(rows)
@@ -278,7 +281,9 @@ class Overlap(RowLaw):
                 fit = regress(total, np.full(p, best_penalty(known, p)), _FIRST_PENALTY_STEPS)
             else:
                 fit = regress(total, fit.penalties, _PENALTY_STEPS)
-        return self._law(expected, gaps, covariances, total, fit), moments
+        law = self._law(expected, gaps, covariances, total, fit)
+        gaps = [gap._replace(rows=[n for n in gap.rows if n < oldest]) for gap in gaps]
+        return law, self._moments(expected[:oldest], gaps, covariances, fit)
 
     def _expect(self, rows: Array, expected: Array, gaps: list[_Gap], mean: Array, fit: Regression) -> list[Array]:
         """Expect the absent entries anew, in `expected`; covariances of the absent previous ones, per gap."""
@@ -326,11 +331,14 @@ class Overlap(RowLaw):
     def _law(
         self, expected: Array, gaps: list[_Gap], covariances: list[Array], total: Moments, fit: Regression
     ) -> Gaussian:
-        before = self.previous
-        p, n = len(before.mean), max(total.n, 1.0)
+        p, n = len(self.previous.mean), max(total.n, 1.0)
         d = len(total.mean)
         if total.n < FEWEST:
-            return before.extend(d - p)
+            return self.previous.extend(d - p)
+        # The previous space was also seen in the overlap.
+        alone = Moments(self._n_before, self.previous.mean, self._n_before * self.previous.covariance)
+        ever = alone.pooled(total.keep(np.arange(d) < p))
+        before = Gaussian(ever.mean, ever.scatter / ever.n)
         coefficients, uncertainty, noise, _ = fit
         # The leverage of a row of the whole history, and that of the rows of the overlap, each left out.
         away = before.mean - total.mean[:p]

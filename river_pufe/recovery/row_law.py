@@ -53,8 +53,8 @@ class RowLaw(Stored, abc.ABC):
         """
 
     @abc.abstractmethod
-    def settle(self, rows: Array) -> None:
-        """Settle the expectations of the oldest rows, shape (n, d); they are not seen again."""
+    def settle(self, rows: Array, n: int) -> None:
+        """Settle the expectations of the oldest n of the rows that `learn` was given; they are not seen again."""
 
     @abc.abstractmethod
     def extend(self, n: int) -> None:

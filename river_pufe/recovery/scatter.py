@@ -159,12 +159,11 @@ class Scatter(RowLaw):
             covariance[a[:, None], a] += weights[pattern.rows].sum() * pattern.covariance
         return Gaussian(mean, covariance)
 
-    def settle(self, rows: Array) -> None:
-        n = len(rows)
+    def settle(self, rows: Array, n: int) -> None:
         if n == len(self._steps):
             self._settled = None
         elif self._settled is not None:
-            self._settled = self._move(self._settled, rows, self._steps[:n])
+            self._settled = self._move(self._settled, rows[:n], self._steps[:n])
         self._steps = self._steps[n:]
 
     def extend(self, n: int) -> None:

@@ -104,7 +104,7 @@ class WideScatter(RowLaw):
         variance[absent] = self.law.noise[absent] + np.square(deviations).sum(0)
         return self.law.complete(row, absent), apart, variance
 
-    def settle(self, rows: Array) -> None:
+    def settle(self, rows: Array, n: int) -> None:
         pass
 
     def extend(self, n: int) -> None:
@@ -175,8 +175,8 @@ class WideOverlap(RowLaw):
             self._next = GROWTH * self._n
             self.finish(rows)
 
-    def settle(self, rows: Array) -> None:
-        for row in self._expect(rows):
+    def settle(self, rows: Array, n: int) -> None:
+        for row in self._expect(rows[:n]):
             self._settled.update(row)
 
     def _expect(self, rows: Array) -> Array:
