@@ -19,7 +19,7 @@ _COMMON = 5.0
 #: Variance of the noise of a current feature is at least this.
 LEAST_NOISE = 1e-6
 #: EM steps while the overlap goes on and at its end; how often the first and each later one estimates the penalties.
-_FIRST_STEPS, _LAST_STEPS = 4, 15
+_FIRST_STEPS, _LAST_STEPS = 4, 20
 _FIRST_PENALTY_STEPS, _PENALTY_STEPS = 20, 3
 #: Rows below which nothing is said about how the current features follow from the previous ones.
 FEWEST = 3
