@@ -184,13 +184,13 @@ class FeatureEvolving(base.Estimator):
 
     def _follow(self, x: Sample) -> tuple[Reading, tuple[Array, Array] | None]:
         """Follow the keys of a sample; its reading, and what was predicted for it if it was asked about last."""
-        asked, version = self._asked, self._version
-        evolution, reading = self._recovery.advance(x)
-        self._version, self._asked = version + 1, None
+        asked = self._asked if self._asked is not None and self._asked.version == self._version else None
+        evolution, reading = self._recovery.advance(x, asked.reading if asked is not None else None)
+        self._version, self._asked = self._version + 1, None
         if evolution:
             self._reset(self._experts.follow(evolution, self._weights))
-        elif asked is not None and asked.version == version and asked.reading.row.tobytes() == reading.row.tobytes():
-            return asked.reading, (asked.predictions, asked.awake)
+        elif asked is not None and reading is asked.reading:
+            return reading, (asked.predictions, asked.awake)
         return reading, None
 
     def _reset(self, born: Mask) -> None:
