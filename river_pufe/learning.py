@@ -13,6 +13,7 @@ from .experts.experts import Round
 from .experts.linear import LinearExperts
 from .experts.per_space import as_experts
 from .frames import Batch
+from .part import shown
 from .recovery.evolution import Event, FeatureSpace
 from .recovery.feature_recovery import FeatureRecovery
 from .recovery.reading import Reading
@@ -84,6 +85,9 @@ class FeatureEvolving(Stateful, base.Estimator):
 
     def rebuild(self) -> None:
         self._asked = None
+
+    def __repr__(self) -> str:
+        return shown(self)
 
     def learn_one(self, x: Sample, y: typing.Any, w: float = 1.0) -> None:
         """Learn from a sample with its target.

@@ -9,6 +9,7 @@ import typing
 import numpy as np
 from river import base
 
+from ..part import shown
 from ..sketch import FrequentDirections
 from ..state.stateful import Stateful
 from ..values import Array, Key, Mask, Sample, number
@@ -106,6 +107,9 @@ class FeatureRecovery(Stateful, base.Transformer):
         self._retired: dict[int, Retired] = {}
 
     # What River asks for.
+
+    def __repr__(self) -> str:
+        return shown(self)
 
     def learn_one(self, x: Sample) -> None:
         """Learn from the features of a sample."""
