@@ -1,7 +1,7 @@
 """Streams whose keys come and go.
 
-A model for evolving features is only as good as the evolutions that it was tried on, and real ones are rare
-and come without an answer sheet. So the classes here make them, out of any data set of River:
+Real streams whose features change are rare, and what their dead sensors would have read is not known. The
+classes here make such streams, with the truth, out of any data set of River:
 
     from river.datasets import Phishing
     from river_pufe import datasets
@@ -28,7 +28,7 @@ streams as well.
 
 All of them can be iterated again and again, with equal results. They look at one sample at a time, and never
 ahead. They have `changes`, the rounds at which something is gone, as far as that is settled beforehand, and a
-method `truth` that tells what each round would have shown if nothing had ever gone.
+method `truth` with what each round would have shown if nothing had ever gone.
 
 """
 
