@@ -8,14 +8,15 @@ from __future__ import annotations
 import typing
 from collections.abc import Callable, Iterator, Sequence
 
-from pyspark.sql import DataFrame, Row
-from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
-from pyspark.sql.types import BooleanType, DoubleType, MapType, StructType
 from river import base
 
 from ..values import Key
 from .member import Event, Factory
 from .stepping import step
+
+if typing.TYPE_CHECKING:
+    from pyspark.sql import DataFrame, Row
+    from pyspark.sql.streaming import StatefulProcessorHandle
 
 _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -68,6 +69,11 @@ def predict(
         If the state of the session is not in RocksDB.
 
     """
+    from pyspark.sql import Row
+    from pyspark.sql.streaming import StatefulProcessor
+    from pyspark.sql.types import BooleanType, DoubleType, MapType, StructType
+
+    StatefulProcessor.register(_Processor)
     session = events.sparkSession
     if session.conf.get(_PROVIDER, "") != _ROCKSDB:
         raise ValueError(f"the state must be in RocksDB: set {_PROVIDER} to {_ROCKSDB}")
@@ -98,7 +104,7 @@ def predict(
     return chosen.groupBy(key).transformWithState(processor, told, "Append", "None")
 
 
-class _Processor(StatefulProcessor):
+class _Processor:
     """What Spark calls with the events of one key."""
 
     def __init__(
@@ -121,6 +127,9 @@ class _Processor(StatefulProcessor):
         self.state.update((state,))
         for answer in answers:
             yield self.as_row(key[0], answer.number, answer.prediction)
+
+    def handleExpiredTimer(self, *_: object) -> Iterator[Row]:  # noqa: N802
+        return iter(())
 
     def close(self) -> None:
         pass
