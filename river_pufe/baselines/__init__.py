@@ -23,7 +23,10 @@ from .nogd import NOGDClassifier, NOGDRegressor
 from .ocds import OCDSClassifier
 from .olsf import OLSFClassifier
 from .olvf import OLVFClassifier
+from .opid import OPIDClassifier, OPIDRegressor
+from .reform import REFORMClassifier, REFORMRegressor
 from .rogd import ROGDClassifier, ROGDRegressor
+from .sf2el import SF2ELClassifier, SF2ELRegressor
 from .zeros import Zeros
 
 __all__ = [
@@ -34,7 +37,13 @@ __all__ = [
     "OCDSClassifier",
     "OLSFClassifier",
     "OLVFClassifier",
+    "OPIDClassifier",
+    "OPIDRegressor",
+    "REFORMClassifier",
+    "REFORMRegressor",
     "ROGDClassifier",
     "ROGDRegressor",
+    "SF2ELClassifier",
+    "SF2ELRegressor",
     "Zeros",
 ]

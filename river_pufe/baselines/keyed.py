@@ -8,6 +8,7 @@ import typing
 import numpy as np
 import numpy.typing as npt
 from river import base
+from scipy import special
 
 from ..recovery.rows import RowReader
 from ..tasks.classification import MarginClassification
@@ -29,18 +30,19 @@ class Keyed(base.Estimator, abc.ABC):
 
     Parameters
     ----------
-    task
-        What a score means.
     max_keys
         Number of keys that are remembered.
 
     """
 
-    def __init__(self, task: Task, max_keys: int | None) -> None:
+    #: What a score means.
+    _task_type: typing.ClassVar[type[Task]]
+
+    def __init__(self, max_keys: int | None) -> None:
         if max_keys is not None and not max_keys >= 1:
             raise ValueError(f"max_keys is a number of keys, 1 or more, or None, not {max_keys!r}")
         self.max_keys = max_keys
-        self._task = task
+        self._task = self._task_type()
         self._reader = RowReader("missing")
         self._weights: Array = np.zeros(0)
         self._rounds = 0
@@ -84,7 +86,7 @@ class Keyed(base.Estimator, abc.ABC):
             row = self._reader.read_each(x)
         row, present = _split(row)
         self._seen[present] = self._rounds
-        self._learn(row, present, len(unknown), self._signal(y))
+        self._learn(row, present, len(unknown), y)
         np.clip(self._weights, -_LARGEST, _LARGEST, out=self._weights)
         if unknown:
             self._forget(int(present.sum()))
@@ -115,12 +117,20 @@ class Keyed(base.Estimator, abc.ABC):
         """What the score should have been."""
 
     @abc.abstractmethod
+    def _error(self, score: float, y: typing.Any) -> float:
+        """How a score should move: minus the slope of the logistic or squared loss."""
+
+    @abc.abstractmethod
+    def _losses(self, scores: Array, y: typing.Any) -> Array:
+        """Losses in [0, 1] of several scores, shape (n,)."""
+
+    @abc.abstractmethod
     def _score(self, row: Array, present: Mask) -> float:
         """The score of a row, shape (keys,)."""
 
     @abc.abstractmethod
-    def _learn(self, row: Array, present: Mask, n_new: int, y: float) -> None:
-        """Learn from a row, of which the last n_new keys are new."""
+    def _learn(self, row: Array, present: Mask, n_new: int, y: typing.Any) -> None:
+        """Learn from a row, of which the last n_new keys are new, and the target as the task keeps it."""
 
     def _extend(self, n: int) -> None:
         """Append n keys; their weights are 0."""
@@ -140,8 +150,7 @@ def _split(row: Array) -> tuple[Array, Mask]:
 class KeyedClassifier(Keyed, base.Classifier):
     """A keyed model that tells two classes apart by the sign of its score."""
 
-    def __init__(self, max_keys: int | None) -> None:
-        super().__init__(MarginClassification(), max_keys)
+    _task_type = MarginClassification
 
     def predict_proba_one(self, x: Sample, **kwargs: typing.Any) -> dict[typing.Any, float]:
         """Probabilities of the classes seen so far: the logistic function of the score, to rank by.
@@ -169,12 +178,19 @@ class KeyedClassifier(Keyed, base.Classifier):
         target = self._task.target(y)
         return 2.0 * float(target[0]) - 1.0 if len(target) else -1.0
 
+    def _error(self, score: float, y: typing.Any) -> float:
+        signal = self._signal(y)
+        return signal * float(special.expit(-signal * score))
+
+    def _losses(self, scores: Array, y: typing.Any) -> Array:
+        losses: Array = np.minimum(np.logaddexp(0.0, -self._signal(y) * scores), 1.0)
+        return losses
+
 
 class KeyedRegressor(Keyed, base.Regressor):
     """A keyed model whose score is the answer."""
 
-    def __init__(self, max_keys: int | None) -> None:
-        super().__init__(PlainRegression(), max_keys)
+    _task_type = PlainRegression
 
     def predict_one(self, x: Sample, **kwargs: typing.Any) -> float:
         """The expected target; 0.0 before anything was learned.
@@ -190,3 +206,9 @@ class KeyedRegressor(Keyed, base.Regressor):
 
     def _signal(self, y: typing.Any) -> float:
         return min(max(float(y), -_LARGEST), _LARGEST)
+
+    def _error(self, score: float, y: typing.Any) -> float:
+        return 2.0 * (self._signal(y) - score)
+
+    def _losses(self, scores: Array, y: typing.Any) -> Array:
+        return self._task.losses(scores[:, None], self._task.target(y))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import typing
 
 import numpy as np
 from scipy import special
@@ -22,16 +23,17 @@ class OCDSClassifier(KeyedClassifier):
     An edge $G_{ij}$ says what key i tells of key j. With d keys present, all keys are reconstructed as
     $\\psi_j = \\frac{1}{d} \\sum_i G_{ij} x_i$, and the answer is $p\\, w_o x_o + (1 - p)\\, w_a \\psi_a$, with o the
     present and a the absent keys. The share is $p = 1 / (1 + e^{\\eta (L_o - L_a)})$, with the logistic losses, to the
-    base 2, of both parts over the last `block` rounds and $\\eta = 8 / \\sqrt{\\ln \\text{block}}$; it is renewed once a
-    block. Weights and edges from present keys descend, with steps of $1 / \\sqrt t$, on
+    base 2, of both parts over the last T rounds (`block`) and $\\eta = 8 / \\sqrt{\\ln T}$. It is renewed every T.
+    Weights and edges from present keys descend, with steps of $1 / \\sqrt t$, on
 
     $(y - w\\psi)^2 + \\alpha |x_o - \\psi_o|^2 + \\beta_1 |w|_1 + \\beta_2 w^\\top L w$
 
     with $L = \\text{diag}(G 1) - G$. Then all but the largest weights by absolute value are set to 0.
 
-    The objective is recalled: the paper was not at hand. What is open: edges start from 1/2, the mean of the random
-    numbers from 0 to 1 in the public code, so that the order of the keys does not matter. Nothing is done about steps
-    that are too long; features must be scaled. Costs O(d²) for d keys, in time and memory.
+    The objective is recalled: the paper was not at hand. It is open how edges start: here a key tells of itself, with
+    1, and of nothing else. (Public code of others draws them from 0 to 1, by which the order of the keys would matter,
+    and with which it is worse.) Steps of $1 / \\sqrt t$ are too long for features that are not scaled. Costs O(d²) for
+    d keys, in time and memory.
 
     Parameters
     ----------
@@ -62,7 +64,7 @@ class OCDSClassifier(KeyedClassifier):
     >>> stream = datasets.CapriciousStream(Phishing(), missing=0.5, seed=1)
     >>> model = preprocessing.StandardScaler() | baselines.OCDSClassifier()
     >>> evaluate.progressive_val_score(stream, model, metrics.Accuracy())
-    Accuracy: 0%
+    Accuracy: 77.04%
 
     References
     ----------
@@ -75,8 +77,8 @@ class OCDSClassifier(KeyedClassifier):
     def __init__(
         self,
         alpha: float = 0.01,
-        beta_1: float = 1e-4,
-        beta_2: float = 1e-4,
+        beta_1: float = 0.01,
+        beta_2: float = 0.01,
         block: int = 16,
         max_weights: int = 150,
         max_keys: int | None = None,
@@ -97,7 +99,7 @@ class OCDSClassifier(KeyedClassifier):
         self._graph: Array = np.zeros((0, 0))
         self._share = 0.5
         # Losses of the present and the reconstructed part in this block.
-        self._losses = np.zeros(2)
+        self._part_losses = np.zeros(2)
 
     def _parts(self, row: Array, present: Mask) -> tuple[Array, Array]:
         """Scores of the present and of the reconstructed part, and the reconstruction of all keys."""
@@ -109,7 +111,8 @@ class OCDSClassifier(KeyedClassifier):
         scores, _ = self._parts(row, present)
         return float(self._share * scores[0] + (1.0 - self._share) * scores[1])
 
-    def _learn(self, row: Array, present: Mask, n_new: int, y: float) -> None:
+    def _learn(self, row: Array, present: Mask, n_new: int, y: typing.Any) -> None:
+        y = self._signal(y)
         scores, psi = self._parts(row, present)
         self._learn_share(scores, y)
         graph, weights, d = self._graph, self._weights, max(int(present.sum()), 1)
@@ -125,15 +128,17 @@ class OCDSClassifier(KeyedClassifier):
         truncate(weights, min(1.0, self.max_weights / len(weights)) if len(weights) else 1.0)
 
     def _learn_share(self, scores: Array, y: float) -> None:
-        self._losses += np.logaddexp(0.0, -y * scores) / math.log(2)
+        self._part_losses += np.logaddexp(0.0, -y * scores) / math.log(2)
         if (self._rounds + 1) % self.block == 0:
             rate = 8.0 / math.sqrt(math.log(self.block))
-            self._share = float(special.expit(rate * (self._losses[1] - self._losses[0])))
-            self._losses = np.zeros(2)
+            self._share = float(special.expit(rate * (self._part_losses[1] - self._part_losses[0])))
+            self._part_losses = np.zeros(2)
 
     def _extend(self, n: int) -> None:
         super()._extend(n)
-        self._graph = np.pad(self._graph, (0, n), constant_values=0.5)
+        self._graph = np.pad(self._graph, (0, n))
+        new = np.arange(len(self._graph) - n, len(self._graph))
+        self._graph[new, new] = 1.0
 
     def _keep(self, mask: Mask) -> None:
         super()._keep(mask)

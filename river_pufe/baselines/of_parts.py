@@ -57,8 +57,8 @@ class Pair(OfParts):
         super().__init__(experts, aggregator)
         self._warned = False
 
-    def learn_one(self, x: Sample, y: typing.Any, w: float = 1.0) -> None:
-        super().learn_one(x, y, w)
+    def _learn(self, reading: Reading, predicted: tuple[Array, Array] | None, y: typing.Any, w: float) -> None:
+        super()._learn(reading, predicted, y, w)
         if self.overlapping:
             # The old model is alone in an overlap, which is no reason to trust it less once it is over.
             self._reset(np.ones(len(self._experts.names), dtype=bool))
@@ -72,7 +72,7 @@ class Pair(OfParts):
                 f"{self._name} needs an intact overlap, in which each sample has all features of the old and of the "
                 f"new space; here some are absent, and 0 stands in for them. Use {successor}() instead: it completes "
                 "them.",
-                stacklevel=4,
+                stacklevel=3,
             )
         return reading, predicted
 

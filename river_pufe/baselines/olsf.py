@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import typing
+
 from ..values import Array, Mask
 from .keyed import KeyedClassifier
 from .sparsity import project, truncate
@@ -13,17 +15,16 @@ class OLSFClassifier(KeyedClassifier):
     **When to use it.** To compare with it on trapezoidal streams, in which keys are only ever added: it is the method
     for which they were invented.
 
-    Keys that are not known do not vote. With the hinge loss $\\ell = \\max(0, 1 - y w x)$ of the known ones, all weights
+    Keys that are not known have no vote. With the hinge loss $\\ell = \\max(0, 1 - y w x)$ of the others, all weights
     move by $\\tau y x$, those of new keys from 0. The variants differ in the step:
 
     - ``""``: $\\tau = \\ell / |x|^2$;
     - ``"I"``: $\\tau = \\min(C, \\ell / |x|^2)$;
     - ``"II"``: $\\tau = \\ell / (|x|^2 + 1 / 2C)$.
 
-    Then the weights are shrunk to an L1 norm of $\\lambda$ (`radius`), and all but the largest by absolute value are set
-    to 0. There is no intercept, and features should be scaled, by
-    ``preprocessing.StandardScaler()`` say. What the paper leaves open: an absent key has no part in a round, and a row
-    of zeros moves nothing. Costs O(d) for d keys.
+    Then the weights are shrunk to an L1 norm of $\\lambda$ (`radius`), and all but the largest by absolute value are
+    set to 0. There is no intercept, and features should be scaled. What the paper leaves open: an absent key has no
+    part in a round, and a sample of zeros moves nothing. Costs O(d) for d keys.
 
     Parameters
     ----------
@@ -53,9 +54,9 @@ class OLSFClassifier(KeyedClassifier):
     >>> for variant in ("", "I", "II"):
     ...     model = preprocessing.StandardScaler() | baselines.OLSFClassifier(variant)
     ...     print(evaluate.progressive_val_score(stream, model, metrics.Accuracy()))
-    Accuracy: 0%
-    Accuracy: 0%
-    Accuracy: 0%
+    Accuracy: 76.56%
+    Accuracy: 83.84%
+    Accuracy: 81.92%
 
     References
     ----------
@@ -84,7 +85,8 @@ class OLSFClassifier(KeyedClassifier):
     def _score(self, row: Array, present: Mask) -> float:
         return float(self._weights.dot(row))
 
-    def _learn(self, row: Array, present: Mask, n_new: int, y: float) -> None:
+    def _learn(self, row: Array, present: Mask, n_new: int, y: typing.Any) -> None:
+        y = self._signal(y)
         loss = max(0.0, 1.0 - y * float(self._weights.dot(row)))
         square = float(row.dot(row))
         if loss > 0.0 and square > 0.0:
