@@ -20,6 +20,8 @@ from ..values import Array, Key, Mask, Sample
 _SPARE = 8
 #: Larger values, and weights, are cut to this, so that what is computed from them stays finite.
 _LARGEST = 1e50
+#: No key is known to have vanished.
+_NONE: Mask = np.zeros(0, dtype=bool)
 
 
 class Keyed(base.Estimator, abc.ABC):
@@ -72,21 +74,16 @@ class Keyed(base.Estimator, abc.ABC):
 
         """
         y = self._validate(y)
-        row = self._reader.read_expected(x)
-        unknown: list[Key] = []
-        if row is None:
-            row = self._reader.read_each(x)
-            unknown = self._reader.unknown(x)
+        values, present, unknown = self._reader.read(x, _NONE)
         self._task.register(y)
         if unknown:
-            self._reader.extend(unknown)
-            self._reader.expect(np.zeros(len(self._reader.keys), dtype=bool))
+            self._reader.extend(list(unknown))
             self._seen = np.append(self._seen, np.zeros(len(unknown), dtype=np.int64))
             self._extend(len(unknown))
-            row = self._reader.read_each(x)
-        row, present = _split(row)
+            values = np.append(values, list(unknown.values()))
+            present = np.append(present, np.ones(len(unknown), dtype=bool))
         self._seen[present] = self._rounds
-        self._learn(row, present, len(unknown), y)
+        self._learn(_row(values, present), present, len(unknown), y)
         np.clip(self._weights, -_LARGEST, _LARGEST, out=self._weights)
         if unknown:
             self._forget(int(present.sum()))
@@ -101,12 +98,12 @@ class Keyed(base.Estimator, abc.ABC):
             limit = np.partition(self._seen, surplus - 1)[surplus - 1]
             mask = (self._seen > limit) | (self._seen == self._rounds)
             self._reader.keep(mask)
-            self._reader.expect(np.zeros(len(self._reader.keys), dtype=bool))
             self._seen = self._seen[mask]
             self._keep(mask)
 
     def _score_one(self, x: Sample) -> float:
-        score = self._score(*_split(self._reader.read(x)))
+        values, present, _ = self._reader.read(x, _NONE)
+        score = self._score(_row(values, present), present)
         return min(max(score, -_LARGEST), _LARGEST)
 
     def _validate(self, y: typing.Any) -> typing.Any:
@@ -141,10 +138,9 @@ class Keyed(base.Estimator, abc.ABC):
         self._weights = self._weights[mask]
 
 
-def _split(row: Array) -> tuple[Array, Mask]:
-    """A row with zeros for what is absent, and what is present."""
-    present = ~np.isnan(row)
-    return np.where(present, np.minimum(np.maximum(row, -_LARGEST), _LARGEST), 0.0), present
+def _row(values: Array, present: Mask) -> Array:
+    """A row with zeros for what is absent."""
+    return np.where(present, np.minimum(np.maximum(values, -_LARGEST), _LARGEST), 0.0)
 
 
 class KeyedClassifier(Keyed, base.Classifier):
