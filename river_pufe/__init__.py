@@ -8,6 +8,7 @@ what they know of old and new spaces by how well it predicts.
 - `PUFEClassifier`, `PUFERegressor`: River estimators that eat dicts whose keys come and go.
 - `FeatureRecovery`: a River transformer that keeps any model alive when its features vanish.
 - `baselines`: the methods that the paper compares with. `aggregation`, `sketch`: parts that are useful alone.
+- `state`: what a model knows, as plain data without code.
 - `datasets`: streams whose features evolve, from any data set. `plot`: pictures of them. `checks`: laws for estimators.
 
 """
@@ -18,7 +19,7 @@ import importlib
 import typing
 from importlib.metadata import version
 
-from . import aggregation, sketch
+from . import aggregation, sketch, state
 from .pufe import PUFEClassifier, PUFERegressor
 from .recovery import FeatureRecovery
 
@@ -32,6 +33,7 @@ __all__ = [
     "datasets",
     "plot",
     "sketch",
+    "state",
 ]
 
 __version__ = version("river-pufe")

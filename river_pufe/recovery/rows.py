@@ -12,6 +12,7 @@ import typing
 
 import numpy as np
 
+from ..state.parts import Stored
 from ..values import LARGEST, Array, Key, Mask, Sample, number
 
 #: Types whose values are numbers at a glance.
@@ -38,7 +39,7 @@ class Row(typing.NamedTuple):
     unknown: dict[Key, float]
 
 
-class RowReader:
+class RowReader(Stored):
     """Rows over slots: each known key has a slot, its position in a row.
 
     Parameters
@@ -55,10 +56,15 @@ class RowReader:
 
     """
 
-    def __init__(self, absent: str) -> None:
+    DERIVED = ("slots",)
+
+    def __init__(self, absent: str = "missing") -> None:
         self.absent = absent
         self.keys: list[Key] = []
         self.slots: dict[Key, int] = {}
+
+    def rebuild(self) -> None:
+        self.slots = {key: slot for slot, key in enumerate(self.keys)}
 
     def extend(self, keys: list[Key]) -> None:
         """Append slots for keys."""
