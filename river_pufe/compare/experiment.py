@@ -137,7 +137,7 @@ def run(
     data
         What `load` gives.
     methods
-        Names of `METHODS`; by default all but other readings of the paper.
+        Names of `METHODS`; by default all but other readings of the paper and methods for other settings.
     settings
         ``"P"``: the overlap is predictable, so intact. ``"U"``: it is not, the old features vanish one by one.
     overlap
@@ -167,7 +167,7 @@ def run(
     Accuracy (higher is better) over the rounds of the current space, mean ± standard deviation of 2 runs. ...
 
     """
-    methods = tuple([m for m in METHODS if not METHODS[m].is_reading] if methods is None else methods)
+    methods = tuple([m for m in METHODS if METHODS[m].is_usual] if methods is None else methods)
     settings = tuple(settings)
     for name, given, known in (("method", methods, METHODS), ("setting", settings, SETTINGS)):
         if unknown := set(given) - set(known):
@@ -184,8 +184,10 @@ def run(
         for setting in settings
         for method in methods
         for number in range(1, runs + 1)
-        if not (SETTINGS[setting] and METHODS[method].needs_overlap)
+        if METHODS[method].can_play(data, SETTINGS[setting])
     ]
+    if not games:
+        raise ValueError(f"nothing to play: {', '.join(methods)} cannot play {data.name} in the settings asked for")
     results: dict[Key, dict[int, tuple[float, Floats]]] = {}
     # Whatever interrupts this, the processes end first.
     with contextlib.closing(_play_all(games, jobs)) as outcomes:

@@ -16,8 +16,17 @@ from ..baselines import (
     FESLRegressor,
     NOGDClassifier,
     NOGDRegressor,
+    OCDSClassifier,
+    OLSFClassifier,
+    OLVFClassifier,
+    OPIDClassifier,
+    OPIDRegressor,
+    REFORMClassifier,
+    REFORMRegressor,
     ROGDClassifier,
     ROGDRegressor,
+    SF2ELClassifier,
+    SF2ELRegressor,
 )
 from ..experts.per_space import SpaceExperts
 from ..paper import paper_experts, paper_recovery
@@ -32,7 +41,8 @@ from .data import Data
 #: The values among which the paper searches c.
 C_GRID = (0.1, 1.0, 10.0, 100.0)
 
-Pair = tuple[Callable[..., typing.Any], Callable[..., typing.Any]]
+#: What makes a classifier, and a regressor if there is one.
+Pair = tuple[Callable[..., typing.Any], Callable[..., typing.Any] | None]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,7 +52,7 @@ class Method:
     Parameters
     ----------
     models
-        What makes the classifier and the regressor.
+        What makes the classifier and the regressor; None where a method is for classes alone.
     parameters
         Its parameters.
     has_c
@@ -55,6 +65,8 @@ class Method:
         Whether it is one of the base models, the best of which the others should be no worse than.
     is_reading
         Whether it is another reading of the paper, which is played only when asked for.
+    is_rival
+        Whether it is a method for other settings than the paper's, which is played only when asked for.
 
     """
 
@@ -65,6 +77,16 @@ class Method:
     needs_overlap: bool = False
     is_base: bool = False
     is_reading: bool = False
+    is_rival: bool = False
+
+    @property
+    def is_usual(self) -> bool:
+        """Whether it is played unless other methods are asked for."""
+        return not (self.is_reading or self.is_rival)
+
+    def can_play(self, data: Data, unpredictable: bool) -> bool:
+        """Whether it knows what to do with a data set in a setting."""
+        return self.models[data.regression] is not None and not (unpredictable and self.needs_overlap)
 
     def make(self, data: Data, c: float | None, horizon: int, seed: int) -> typing.Any:
         """A model that has seen nothing yet."""
@@ -73,8 +95,10 @@ class Method:
             parameters["c"] = c
         if self.needs_overlap:
             parameters |= {"horizon": horizon, "seed": seed}
-        model = self.models[data.regression](**parameters)
-        if not self.has_c and self.needs_scale and data.n_classes > 2:
+        factory = self.models[data.regression]
+        assert factory is not None
+        model = factory(**parameters)
+        if data.n_classes > 2 and not model._multiclass:
             model = multiclass.OneVsRestClassifier(model)
         if data.scaled or not self.needs_scale:
             return model
@@ -90,6 +114,12 @@ def _river(rate: Callable[[], typing.Any]) -> Method:
         ),
         has_c=False,
     )
+
+
+def _rival(
+    classifier: Callable[..., typing.Any], regressor: Callable[..., typing.Any] | None = None, **parameters: typing.Any
+) -> Method:
+    return Method((classifier, regressor), parameters, has_c=False, is_rival=True)
 
 
 class UncutMargins(MarginClassification):
@@ -136,4 +166,13 @@ METHODS = {
     "PUFE (uncut)": _reading(uncut=True, all_rows=False),
     "PUFE (all rows)": _reading(uncut=False, all_rows=True),
     "PUFE (uncut, all rows)": _reading(uncut=True, all_rows=True),
+    "OLSF": _rival(OLSFClassifier, variant=""),
+    "OLSF-I": _rival(OLSFClassifier, variant="I"),
+    "OLSF-II": _rival(OLSFClassifier, variant="II"),
+    "OLVF": _rival(OLVFClassifier),
+    "OCDS": _rival(OCDSClassifier),
+    "OPID": _rival(OPIDClassifier, OPIDRegressor, ensemble=False),
+    "OPIDe": _rival(OPIDClassifier, OPIDRegressor, ensemble=True),
+    "REFORM": Method((REFORMClassifier, REFORMRegressor), is_rival=True),
+    "SF2EL": Method((SF2ELClassifier, SF2ELRegressor), needs_overlap=True, is_rival=True),
 }

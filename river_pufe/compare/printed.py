@@ -83,8 +83,9 @@ def page(
         return run(data, methods, overlap=overlap, runs=runs, grid=True, jobs=jobs, progress=tell)
 
     fesl = [load(source) for source in sources]
-    usual = tuple(name for name, method in METHODS.items() if not method.is_reading)
-    played = {n: [play(data, n, tuple(METHODS) if n == _SHOWN else usual) for data in fesl] for n in OVERLAPS}
+    usual = tuple(name for name, method in METHODS.items() if method.is_usual)
+    readings = (*usual, *_READINGS[1:])
+    played = {n: [play(data, n, readings if n == _SHOWN else usual) for data in fesl] for n in OVERLAPS}
     tables = {n: [comparison.only(usual) for comparison in comparisons] for n, comparisons in played.items()}
     shown = tables[_SHOWN]
     raw = [dataclasses.replace(data, scaled=False) for data in fesl]
