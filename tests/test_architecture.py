@@ -42,6 +42,12 @@ WITHIN = {
         ("__init__",),
     ),
     "tasks": (("task", "target_scaling"), ("classification", "regression"), ("__init__",)),
+    "baselines": (
+        ("zeros", "sparsity"),
+        ("of_parts", "keyed"),
+        ("nogd", "rogd", "fesl", "sf2el", "olsf", "olvf", "ocds", "opid", "reform"),
+        ("__init__",),
+    ),
     "experts": (("experts", "rules", "learners"), ("linear", "per_space"), ("__init__",)),
 }
 
