@@ -79,7 +79,7 @@ def written(folder):
 
 
 def test_a_query_that_is_killed_goes_on_as_if_never_stopped(tmp_path):
-    """Twenty thousand events of fifty keys: the predictions are those of the plain loop, to the bit, each of them once."""
+    """Twenty thousand events of fifty keys: the predictions are those of the plain loop, each of them once."""
     stream = events(N_KEYS, N_EVENTS // N_KEYS)
     write(tmp_path / "in", stream, N_FILES)
     code = f"import sys; sys.path.insert(0, {str(PARENT)!r}); import test_spark; test_spark.run({str(tmp_path)!r})"

@@ -110,7 +110,7 @@ def cells(figures):
 
 
 class WithScale:
-    """Features are standardized by all samples, labelled or not: a pipeline of River learns a scaler by labels alone."""
+    """Features are standardized by all samples, labelled or not; River's pipelines learn a scaler from labelled ones only."""
 
     def __init__(self, model):
         self.model, self.scaler = model, preprocessing.StandardScaler()

@@ -198,7 +198,8 @@ def inheritance(runs):
     rows = []
     for spread, (when, change) in itertools.product(SPREADS, (("new sensors at once", 0), ("a change at 30", 30))):
         nothing, kin = (siblings(spread, inherit, change, runs) for inherit in (False, True))
-        cells = [pages.together([pages.bold(f"{k:.2f}", k < n), pages.bold(f"{n:.2f}", n < k)]) for n, k in zip(nothing, kin)]
+        pairs = [(pages.bold(f"{k:.2f}", k < n), pages.bold(f"{n:.2f}", n < k)) for n, k in zip(nothing, kin)]
+        cells = [pages.together(pair) for pair in pairs]
         rows.append([spread, when, *cells])
     return pages.table(["apart", "the new site has", *(f"events {a}–{b}" for a, b in SPANS)], rows)
 
