@@ -19,7 +19,7 @@ _RARE = 0.2
 class Classes:
     """Metrics of a classifier, all of them from the same counts.
 
-    Two classes are told apart by the *positive* one, the one that matters: it is given, or the rarer one.
+    Of two classes the *positive* one is the one that matters: the one that is given, or the rarer one.
 
     Parameters
     ----------

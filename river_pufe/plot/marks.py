@@ -22,8 +22,8 @@ def events(model: typing.Any, ax: Axes | None = None) -> Axes:
     Solid lines are where new keys come, alone or with a new feature space; hatched bands are overlaps; crosses on top
     are where keys vanish, and small ticks below where they return.
 
-    **When to use it.** On a picture of `metric` or `weights`, or any of your own, where nobody knows the changes
-    beforehand. A model remembers its latest 500 events; for a longer stream fill a `Timeline` while it flows.
+    **When to use it.** On a picture of `metric` or `weights`, or any of your own, where the changes are not
+    known beforehand. A model remembers its latest 500 events; for a longer stream fill a `Timeline` while it flows.
 
     Parameters
     ----------
