@@ -240,6 +240,12 @@ class FeatureEvolving(Stateful, base.Estimator):
 
     @property
     @guarded
+    def living_keys(self) -> tuple[Key, ...]:
+        """The keys of the living spaces."""
+        return self._recovery.living_keys
+
+    @property
+    @guarded
     def overlapping(self) -> bool:
         """Whether the previous and the current space are both alive."""
         return self._recovery.overlapping

@@ -457,7 +457,7 @@ def test_rivals_are_played_only_when_asked_for(fesl):
     rivals = [name for name, method in compare.METHODS.items() if method.is_rival]
     assert not set(rivals) & set(compare.run(fesl, overlap=8, runs=1).methods)
     with pytest.warns(UserWarning, match="needs features that survive"):
-        text = compare.markdown([compare.run(fesl, ["NOGD", *rivals], overlap=8, runs=1)])
+        text = compare.to_markdown([compare.run(fesl, ["NOGD", *rivals], overlap=8, runs=1)])
     predictable, unpredictable = (line for line in text.splitlines() if line.startswith("| tiny"))
     # SF2EL needs an intact overlap.
     assert predictable.count("—") == 0
@@ -467,7 +467,7 @@ def test_rivals_are_played_only_when_asked_for(fesl):
 def test_classifiers_alone_do_not_play_for_numbers():
     data = compare.load("TrumpApproval")
     comparison = compare.run(data, ["NOGD", "OLSF"], "P", runs=1)
-    assert "| — |" in compare.markdown([comparison])
+    assert "| — |" in compare.to_markdown([comparison])
     with pytest.raises(ValueError, match="nothing to play: OLSF, OCDS cannot play TrumpApproval"):
         compare.run(data, ["OLSF", "OCDS"], runs=1)
 
