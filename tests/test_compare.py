@@ -156,7 +156,9 @@ def test_scores_are_those_of_predict_one(data):
     stream = data.stream(1, 20, True)
     rounds = list(itertools.islice(stream, stream.changes[-1] + 30))
     for name, method in compare.METHODS.items():
-        if method.needs_overlap or not (data.regression or method.is_base or "River" in name):
+        if not (data.regression or method.is_base or "River" in name):
+            continue
+        if not method.can_play(data, unpredictable=True):
             continue
         model = method.make(data, c=1.0, horizon=30, seed=1)
         judge = experiment._number if data.regression else experiment._label
@@ -449,6 +451,25 @@ def test_discarding_rows_makes_no_difference_in_an_intact_overlap(fesl):
     comparison = compare.run(fesl, methods, "P", overlap=8, runs=1)
     both = [comparison.best("P", method)[1].losses for method in comparison.methods]
     np.testing.assert_allclose(*both, atol=1e-9)
+
+
+def test_rivals_are_played_only_when_asked_for(fesl):
+    rivals = [name for name, method in compare.METHODS.items() if method.is_rival]
+    assert not set(rivals) & set(compare.run(fesl, overlap=8, runs=1).methods)
+    with pytest.warns(UserWarning, match="needs features that survive"):
+        text = compare.to_markdown([compare.run(fesl, ["NOGD", *rivals], overlap=8, runs=1)])
+    predictable, unpredictable = (line for line in text.splitlines() if line.startswith("| tiny"))
+    # SF2EL needs an intact overlap.
+    assert predictable.count("—") == 0
+    assert unpredictable.count("—") == 1
+
+
+def test_classifiers_alone_do_not_play_for_numbers():
+    data = compare.load("TrumpApproval")
+    comparison = compare.run(data, ["NOGD", "OLSF"], "P", runs=1)
+    assert "| — |" in compare.to_markdown([comparison])
+    with pytest.raises(ValueError, match="nothing to play: OLSF, OCDS cannot play TrumpApproval"):
+        compare.run(data, ["OLSF", "OCDS"], runs=1)
 
 
 # The page.

@@ -20,10 +20,10 @@ _OFTEN = 50
 class Budget:
     """A threshold that so many samples a day exceed, in the long run.
 
-    It is the quantile of the latest probabilities that leaves as many above it as alarms are wanted, given how many
-    samples there were a day, and somewhat higher or lower if there were too many or too few alarms lately. What is
-    remembered are the samples of some twenty to forty alarms, at least five hundred, so that it follows drift and
-    forgets what a model said that knew nothing yet.
+    It is the quantile of the latest probabilities that leaves as many above it as alarms are wanted, given the number
+    of samples per day, and somewhat higher or lower if there were too many or too few alarms lately. It remembers the
+    samples of some twenty to forty alarms, at least five hundred, so that it follows drift and forgets what a model
+    said before it had learned anything.
 
     **When to use it.** Where somebody has to look at each alarm, and has time for so many.
 

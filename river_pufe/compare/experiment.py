@@ -138,7 +138,8 @@ def run(
     data
         What `load` gives.
     methods
-        Names of `METHODS`, by default all of them; or methods of your own by name, as a dict of `Method`.
+        Names of `METHODS`, by default all but those for other settings than the paper's; or methods of your own by
+        name, as a dict of `Method`.
     settings
         ``"P"``: the overlap is predictable, so intact. ``"U"``: it is not, the old features vanish one by one.
     overlap
@@ -169,7 +170,8 @@ def run(
 
     """
     known = methods if isinstance(methods, Mapping) else METHODS
-    names, settings = tuple(known if methods is None else methods), tuple(settings)
+    names = tuple([m for m in METHODS if not METHODS[m].is_rival] if methods is None else methods)
+    settings = tuple(settings)
     for what, given, choices in (("method", names, known), ("setting", settings, SETTINGS)):
         if unknown := set(given) - set(choices):
             raise ValueError(f"there is no {what} {unknown.pop()!r}: choose from {', '.join(choices)}")
@@ -185,8 +187,10 @@ def run(
         for setting in settings
         for name in names
         for number in range(1, runs + 1)
-        if not (SETTINGS[setting] and known[name].needs_overlap)
+        if known[name].can_play(data, SETTINGS[setting])
     ]
+    if not games:
+        raise ValueError(f"nothing to play: {', '.join(names)} cannot play {data.name} in the settings asked for")
     results: dict[Key, dict[int, tuple[float, Floats]]] = {}
     # Whatever interrupts this, the processes end first.
     with contextlib.closing(_play_all(games, jobs)) as outcomes:

@@ -14,8 +14,17 @@ from ..baselines import (
     FESLRegressor,
     NOGDClassifier,
     NOGDRegressor,
+    OCDSClassifier,
+    OLSFClassifier,
+    OLVFClassifier,
+    OPIDClassifier,
+    OPIDRegressor,
+    REFORMClassifier,
+    REFORMRegressor,
     ROGDClassifier,
     ROGDRegressor,
+    SF2ELClassifier,
+    SF2ELRegressor,
 )
 from ..pufe import PUFEClassifier, PUFERegressor
 from .data import Data
@@ -23,7 +32,8 @@ from .data import Data
 #: The values among which the paper searches c.
 C_GRID = (0.1, 1.0, 10.0, 100.0)
 
-Pair = tuple[Callable[..., typing.Any], Callable[..., typing.Any]]
+#: What makes a classifier, and a regressor if there is one.
+Pair = tuple[Callable[..., typing.Any], Callable[..., typing.Any] | None]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,7 +44,8 @@ class Method:
     ----------
     models
         What makes the classifier and what makes the regressor, from the parameters by name. With several processes
-        they must be found by `pickle`: classes and functions of a module, not lambdas.
+        they must be found by `pickle`: classes and functions of a module, not lambdas. The second is None where a
+        method is for classes alone.
     parameters
         Its parameters.
     has_c
@@ -46,6 +57,8 @@ class Method:
         space as `horizon`, and a `seed`.
     is_base
         Whether it is one of the base models, the best of which the others should be no worse than.
+    is_rival
+        Whether it is a method for other settings than the paper's, which is played only when asked for.
 
     Examples
     --------
@@ -66,6 +79,11 @@ class Method:
     needs_scale: bool = True
     needs_overlap: bool = False
     is_base: bool = False
+    is_rival: bool = False
+
+    def can_play(self, data: Data, unpredictable: bool) -> bool:
+        """Whether it knows what to do with a data set in a setting."""
+        return self.models[data.regression] is not None and not (unpredictable and self.needs_overlap)
 
     def make(self, data: Data, c: float | None, horizon: int, seed: int) -> typing.Any:
         """A model that has seen nothing yet."""
@@ -74,8 +92,10 @@ class Method:
             parameters["c"] = c
         if self.needs_overlap:
             parameters |= {"horizon": horizon, "seed": seed}
-        model = self.models[data.regression](**parameters)
-        if not self.has_c and self.needs_scale and data.n_classes > 2:
+        factory = self.models[data.regression]
+        assert factory is not None
+        model = factory(**parameters)
+        if data.n_classes > 2 and not model._multiclass:
             model = multiclass.OneVsRestClassifier(model)
         if data.scaled or not self.needs_scale:
             return model
@@ -93,6 +113,12 @@ def _linear(model: type[typing.Any], optimizer: type[typing.Any], rate: float) -
     return model(optimizer=optimizer(rate))
 
 
+def _rival(
+    classifier: Callable[..., typing.Any], regressor: Callable[..., typing.Any] | None = None, **parameters: typing.Any
+) -> Method:
+    return Method((classifier, regressor), parameters, has_c=False, is_rival=True)
+
+
 _ROGD: Pair = (ROGDClassifier, ROGDRegressor)
 _FESL: Pair = (FESLClassifier, FESLRegressor)
 
@@ -106,4 +132,13 @@ METHODS = {
     "PUFE": Method((PUFEClassifier, PUFERegressor), has_c=False, needs_scale=False),
     "River SGD": _river(optim.SGD, 0.01),
     "River AdaGrad": _river(optim.AdaGrad, 0.1),
+    "OLSF": _rival(OLSFClassifier, variant=""),
+    "OLSF-I": _rival(OLSFClassifier, variant="I"),
+    "OLSF-II": _rival(OLSFClassifier, variant="II"),
+    "OLVF": _rival(OLVFClassifier),
+    "OCDS": _rival(OCDSClassifier),
+    "OPID": _rival(OPIDClassifier, OPIDRegressor, ensemble=False),
+    "OPIDe": _rival(OPIDClassifier, OPIDRegressor, ensemble=True),
+    "REFORM": Method((REFORMClassifier, REFORMRegressor), is_rival=True),
+    "SF2EL": Method((SF2ELClassifier, SF2ELRegressor), needs_overlap=True, is_rival=True),
 }

@@ -96,8 +96,9 @@ def page(
         return run(data, methods, overlap=overlap, runs=runs, grid=True, jobs=jobs, progress=tell)
 
     fesl = [load(source) for source in sources]
-    played = {n: [play(data, n, METHODS | READINGS if n == _SHOWN else METHODS) for data in fesl] for n in OVERLAPS}
-    tables = {n: [comparison.only(tuple(METHODS)) for comparison in comparisons] for n, comparisons in played.items()}
+    usual = {name: method for name, method in METHODS.items() if not method.is_rival}
+    played = {n: [play(data, n, usual | READINGS if n == _SHOWN else usual) for data in fesl] for n in OVERLAPS}
+    tables = {n: [comparison.only(tuple(usual)) for comparison in comparisons] for n, comparisons in played.items()}
     shown = tables[_SHOWN]
     raw = [dataclasses.replace(data, scaled=False) for data in fesl]
     standardized = [play(data, _SHOWN) for data in raw]
