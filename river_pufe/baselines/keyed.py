@@ -11,6 +11,7 @@ from river import base
 from scipy import special
 
 from ..recovery.rows import RowReader
+from ..state.stateful import Stateful
 from ..tasks.classification import MarginClassification
 from ..tasks.regression import PlainRegression
 from ..tasks.task import Task
@@ -24,7 +25,7 @@ _LARGEST = 1e50
 _NONE: Mask = np.zeros(0, dtype=bool)
 
 
-class Keyed(base.Estimator, abc.ABC):
+class Keyed(Stateful, base.Estimator, abc.ABC):
     """A linear model with a weight for each key, in arrays that grow with the keys.
 
     A subclass answers a score, learns from a row, and gives new keys a place in its arrays, in which the keys that were
@@ -56,6 +57,16 @@ class Keyed(base.Estimator, abc.ABC):
     def weights(self) -> dict[Key, float]:
         """Weights by key."""
         return dict(zip(self._reader.keys, self._weights.tolist()))
+
+    @property
+    def living_keys(self) -> tuple[Key, ...]:
+        """The keys that are remembered."""
+        return tuple(self._reader.keys)
+
+    def rehearse(self, x: Sample) -> None:
+        model: typing.Any = self
+        answer = model.predict_one(x)
+        model.learn_one(x, answer if answer is not None else True)
 
     def learn_one(self, x: Sample, y: typing.Any) -> None:
         """Learn from a sample with its target.

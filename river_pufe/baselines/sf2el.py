@@ -138,7 +138,7 @@ class ManifoldLearner(Learner):
         self._t = 0
 
 
-class _ManifoldExperts(SpaceExperts):
+class ManifoldExperts(SpaceExperts):
     """Learners of two spaces that learn from samples without labels as well."""
 
     def observe(self, reading: Reading) -> None:
@@ -162,7 +162,7 @@ class _SF2EL(Pair):
         seed: int | None = None,
     ) -> None:
         learner = ManifoldLearner(c, ridge, smoothness, width, budget, seed)
-        experts = _ManifoldExperts(learner, roles=("current", "previous"), in_overlap=False)
+        experts = ManifoldExperts(learner, roles=("current", "previous"), in_overlap=False)
         super().__init__(experts, Hedge(horizon))
         self.horizon = horizon
         self.c = c
@@ -182,7 +182,7 @@ class _SF2EL(Pair):
 
         """
         reading, _ = self._follow(x)
-        typing.cast(_ManifoldExperts, self._experts).observe(reading)
+        typing.cast(ManifoldExperts, self._experts).observe(reading)
         self._recovery.update(reading)
 
 

@@ -145,6 +145,11 @@ class FeatureRecovery(Stateful, base.Transformer):
         """Whether keys of two spaces are alive."""
         return self._spaces.n_previous > 0
 
+    @property
+    def living_keys(self) -> tuple[Key, ...]:
+        """The keys of the living spaces."""
+        return tuple(key for space in self.spaces if space.state != "retired" for key in space.keys)
+
     def rehearse(self, x: Sample) -> None:
         self.transform_one(x)
         self.learn_one(x)

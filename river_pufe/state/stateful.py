@@ -7,7 +7,7 @@ import copy
 import importlib.metadata
 import typing
 
-from ..values import Sample
+from ..values import Key, Sample
 from .objects import FORMAT, from_plain, to_plain
 from .parts import Stored
 
@@ -69,7 +69,7 @@ class Stateful(Stored):
         """Raise a ValueError unless a copy of the model can read and learn samples of its keys."""
         try:
             twin = copy.deepcopy(self)
-            keys = [key for space in twin.spaces if space.state != "retired" for key in space.keys]
+            keys = list(twin.living_keys)
             # Something absent, nothing absent, and one more key, for which all arrays grow.
             for known in (keys[::2], keys, [*keys, object()]):
                 twin.rehearse(dict.fromkeys(known, 1.0))
@@ -78,8 +78,8 @@ class Stateful(Stored):
 
     @property
     @abc.abstractmethod
-    def spaces(self) -> tuple[typing.Any, ...]:
-        """The feature spaces."""
+    def living_keys(self) -> tuple[Key, ...]:
+        """The keys that samples may have, as far as they are known."""
 
     @abc.abstractmethod
     def rehearse(self, x: Sample) -> None:

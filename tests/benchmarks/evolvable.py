@@ -67,11 +67,8 @@ def surviving(name, run, folder):
         rows = streams.fesl(folder, name, run).samples
         previous = [({k: v for k, v in x.items() if k.startswith("X1_")}, y) for x, y in rows]
         samples = [(x, y) for x, y in previous if x]
-    return streams.after_changes(
-        datasets.MappedSpaces(
-            samples, datasets.Cycle(overlap=0, survivors=0.5), max(0.7, 3 / len(samples[0][0])), seed=run
-        )
-    )
+    cycle, width = datasets.Cycle(overlap=0, survivors=0.5), max(0.7, 3 / len(samples[0][0]))
+    return streams.after_changes(datasets.MappedSpaces(samples, cycle, width, seed=run))
 
 
 def play_surviving(job, folder):
@@ -110,7 +107,7 @@ def cells(figures):
 
 
 class WithScale:
-    """Features are standardized by all samples, labelled or not: a pipeline of River learns a scaler by labels alone."""
+    """Features are standardized by all samples, labelled or not; a pipeline of River would not see the latter."""
 
     def __init__(self, model):
         self.model, self.scaler = model, preprocessing.StandardScaler()

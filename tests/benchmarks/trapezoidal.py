@@ -209,8 +209,8 @@ def near(olsf):
             off.append(min(abs(wrong.mean() / figure - 1) for _, wrong in found.values()))
     off = np.array(off)
     return (
-        f"Of {len(off)} printed figures {(off <= 0.05).sum()} come out to within 5 %, and {(off <= 0.1).sum()} to within "
-        f"10 %; the worst is off by {100 * off.max():.0f} %."
+        f"Of {len(off)} printed figures {(off <= 0.05).sum()} come out to within 5 %, and {(off <= 0.1).sum()} to "
+        f"within 10 %; the worst is off by {100 * off.max():.0f} %."
     )
 
 
