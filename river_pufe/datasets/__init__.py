@@ -1,7 +1,7 @@
 """Streams whose keys come and go.
 
-A model for evolving features is only as good as the evolutions that it was tried on, and real ones are rare
-and come without an answer sheet. So the classes here make them, out of any data set of River:
+Real streams whose features change are rare, and what their dead sensors would have read is not known. The
+classes here make such streams, with the truth, out of any data set of River:
 
     from river.datasets import Phishing
     from river_pufe import datasets
@@ -27,9 +27,8 @@ time in a `CapriciousStream`, or, as in a review of methods for them, in a `Haph
 a while or for good in a `SensorOutage`. These wrap evolving streams as well.
 
 All of them can be iterated again and again, with equal results. They look at one sample at a time, and never
-ahead, but for those that shuffle rows. They have `changes`, the rounds at which something is gone, as far as
-that is settled beforehand, and a method `truth` that tells what each round would have shown if nothing had ever
-gone.
+ahead, except those that shuffle rows. They have `changes`, the rounds at which something is gone, as far as that is
+settled beforehand, and a method `truth` with what each round would have shown if nothing had ever gone.
 
 """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import importlib
@@ -21,7 +22,6 @@ _OURS = {
     "baselines.rogd": ("ROGDClassifier", "ROGDRegressor"),
     "baselines.sf2el": ("ManifoldExperts", "ManifoldLearner", "SF2ELClassifier", "SF2ELRegressor"),
     "baselines.zeros": ("Zeros",),
-    "compare.methods": ("UncutMargins",),
     "experts.learners": ("OnlineGradientDescent", "RiverModel"),
     "experts.linear": ("LinearExperts",),
     "experts.per_space": ("SpaceExperts",),
@@ -73,6 +73,10 @@ class Stored:
     def stored(self) -> dict[str, typing.Any]:
         """The attributes that make the state of the object."""
         return {name: value for name, value in vars(self).items() if name not in self.DERIVED}
+
+    def still(self) -> contextlib.AbstractContextManager[typing.Any]:
+        """A context in which the object does not change."""
+        return contextlib.nullcontext()
 
     def rebuild(self) -> None:
         """Compute the derived attributes."""

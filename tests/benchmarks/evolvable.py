@@ -17,9 +17,9 @@ import pages
 import review
 import streams
 from river import linear_model, optim, preprocessing
+from river_pufe.compare.printed import PRINTED
 
 from river_pufe import PUFEClassifier, baselines, compare, datasets
-from river_pufe.compare.printed import PRINTED
 
 METHODS = (
     *("NOGD", "ROGD-u", "FESL-c", "PUFE (paper)", "OPID", "OPIDe", "SF2EL", "PUFE", "River SGD", "River AdaGrad"),
