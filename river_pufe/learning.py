@@ -239,19 +239,13 @@ class FeatureEvolving(Stateful, base.Estimator):
         return self._recovery.spaces
 
     @property
-<<<<<<< HEAD
-=======
     @guarded
->>>>>>> main
     def living_keys(self) -> tuple[Key, ...]:
         """The keys of the living spaces."""
         return self._recovery.living_keys
 
     @property
-<<<<<<< HEAD
-=======
     @guarded
->>>>>>> main
     def overlapping(self) -> bool:
         """Whether the previous and the current space are both alive."""
         return self._recovery.overlapping
