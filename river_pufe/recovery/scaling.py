@@ -24,6 +24,9 @@ _CONSTANT = 1e-150
 ROUNDING = 1e-13
 #: Entries are clipped here at the latest, so that their products with one another and with weights stay finite.
 _FARTHEST = 1e50
+#: Entries that tell about each other are clipped here: further out than those that experts see, so that linear
+#: relations stay linear.
+_WIDE = 6.0
 #: Units are renewed once a quarter more rows have been seen, and after this many rows at the latest.
 _GROWTH, _LATEST = 1.25, 64
 
@@ -45,6 +48,10 @@ class Scaler(base.Base, abc.ABC):
     @abc.abstractmethod
     def scale(self, row: Array, out: Array) -> Array:
         """Scaled row, written to `out`; both of shape (d,), or (n, d) for several rows."""
+
+    @abc.abstractmethod
+    def standardize(self, rows: Array) -> Array:
+        """Rows in the same units, of which less is clipped, shape (d,) or (n, d)."""
 
     @abc.abstractmethod
     def unscale(self, scaled: Array) -> Array:
@@ -147,6 +154,10 @@ class RowScaler(Stored, Scaler):
         out *= self._inverse
         return _clip(out, self._limit, out)
 
+    def standardize(self, rows: Array) -> Array:
+        standardized: Array = (rows - self.mean) * self._inverse
+        return _clip(standardized, max(self._limit, _WIDE), standardized)
+
     def unscale(self, scaled: Array) -> Array:
         return self.mean + scaled * self.deviation
 
@@ -230,6 +241,9 @@ class NoScaler(Scaler):
 
     def scale(self, row: Array, out: Array) -> Array:
         return _clip(row, _FARTHEST, out)
+
+    def standardize(self, rows: Array) -> Array:
+        return _clip(rows, _FARTHEST, np.empty_like(rows))
 
     def unscale(self, scaled: Array) -> Array:
         return scaled

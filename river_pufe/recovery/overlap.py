@@ -1,0 +1,360 @@
+"""How do two feature spaces follow from each other that were seen together for a while?"""
+
+from __future__ import annotations
+
+import dataclasses
+import typing
+
+import numpy as np
+
+from ..values import Array, Mask
+from .gaussian import Gaussian, inverse
+from .row_law import RowLaw
+from .scatter import typical
+
+#: Penalties that are tried first, in units of one row.
+PENALTIES = np.geomspace(1e-4, 1e3, 29)
+#: The penalty of each previous feature is estimated, and the common one has as much say as so many current features.
+_COMMON = 5.0
+#: Variance of the noise of a current feature is at least this.
+LEAST_NOISE = 1e-6
+#: EM steps while the overlap goes on and at its end; how often the first and each later one estimates the penalties.
+_FIRST_STEPS, _LAST_STEPS = 4, 15
+_FIRST_PENALTY_STEPS, _PENALTY_STEPS = 20, 3
+#: Rows below which nothing is said about how the current features follow from the previous ones.
+FEWEST = 3
+#: How often the uncertainty of the coefficients counts where absent entries are expected.
+_CAUTION = 2.0
+#: The map is learned anew each time that so many times as many rows were seen.
+GROWTH = 1.25
+
+
+@dataclasses.dataclass
+class Moments:
+    """Number of rows, their mean, and their scatter around it; shapes (d,) and (d, d)."""
+
+    n: float
+    mean: Array
+    scatter: Array
+
+    def pooled(self, other: Moments) -> Moments:
+        """The moments of both sets of rows."""
+        n = self.n + other.n
+        if not other.n:
+            return self
+        apart = other.mean - self.mean
+        between = self.n * other.n / n * np.outer(apart, apart)
+        return Moments(n, self.mean + other.n / n * apart, self.scatter + other.scatter + between)
+
+    @classmethod
+    def none(cls, d: int) -> Moments:
+        """The moments of no rows."""
+        return cls(0.0, np.zeros(d), np.zeros((d, d)))
+
+    def extend(self, n: int) -> Moments:
+        """Append n entries that were 0."""
+        d = len(self.mean)
+        scatter = np.zeros((d + n, d + n))
+        scatter[:d, :d] = self.scatter
+        return Moments(self.n, np.append(self.mean, np.zeros(n)), scatter)
+
+    def keep(self, slots: Mask) -> Moments:
+        """The moments of some entries alone."""
+        return Moments(self.n, self.mean[slots], self.scatter[np.ix_(slots, slots)])
+
+    def rescale(self, factor: Array, shift: Array) -> Moments:
+        """The moments of factor · row + shift."""
+        mean = factor * self.mean + shift if self.n else self.mean
+        return Moments(self.n, mean, self.scatter * factor[:, None] * factor)
+
+
+class Regression(typing.NamedTuple):
+    """Coefficients of outputs on inputs with Gaussian priors, and what is not known of them.
+
+    Parameters
+    ----------
+    coefficients
+        β, shape (inputs, outputs).
+    uncertainty
+        Covariance S⁻¹ of the coefficients of each output, in units of its noise; shape (inputs, inputs).
+    noise
+        Variance of the noise of each output, shape (outputs,).
+    penalties
+        Precision ρ of each input's coefficients before any row, in units of the noise; shape (inputs,).
+
+    """
+
+    coefficients: Array
+    uncertainty: Array
+    noise: Array
+    penalties: Array
+
+
+def regress(moments: Moments, penalties: Array, steps: int) -> Regression:
+    """Bayesian regression of the last entries of rows on the first p.
+
+    With G and H the centered inputs and outputs, $\\beta = S^{-1} G^T H$ with $S = G^T G + \\mathrm{diag}(\\rho)$ is
+    the posterior mean under independent priors $\\beta_{ij} \\sim N(0, \\sigma_j^2 / \\rho_i)$, and
+    $\\sigma_j^2 S^{-1}$ the covariance. The penalty ρ of each input is estimated by EM and shrunk towards a common one:
+    an input that says nothing of any output is left out.
+
+    Parameters
+    ----------
+    moments
+        Of the rows, as they are expected where entries are absent.
+    penalties
+        Where to start from, shape (p,).
+    steps
+        Number of EM steps.
+
+    References
+    ----------
+    [^1]: MacKay, D.J.C., 1992. Bayesian interpolation. Neural Computation.
+    [^2]: Tipping, M.E., 2001. Sparse Bayesian learning and the relevance vector machine. Journal of Machine Learning
+        Research.
+
+    """
+    p = len(penalties)
+    inputs, across = moments.scatter[:p, :p], moments.scatter[:p, p:]
+    size = moments.scatter.diagonal()[p:]
+    freedom, width = max(moments.n - 1.0, 1.0), len(size)
+    for step in range(steps + 1):
+        uncertainty = inverse(inputs + np.diag(penalties))
+        coefficients = uncertainty @ across
+        noise = np.maximum(size - (across * coefficients).sum(0), LEAST_NOISE * freedom) / freedom
+        if step < steps:
+            moved = (coefficients**2 / noise).sum(1) + width * uncertainty.diagonal()
+            common = p * width / moved.sum()
+            penalties = ((width + _COMMON) / (moved + _COMMON / common)).clip(PENALTIES[0], PENALTIES[-1])
+    return Regression(coefficients, uncertainty, noise, penalties)
+
+
+def best_penalty(moments: Moments, p: int) -> float:
+    """The common penalty of the largest marginal likelihood, from a grid."""
+    strengths, directions = np.linalg.eigh(moments.scatter[:p, :p])
+    strengths = np.maximum(strengths, 0.0)
+    size, freedom = moments.scatter.diagonal()[p:], max(moments.n - 1.0, 1.0)
+    shown = (directions.T @ moments.scatter[:p, p:]) ** 2
+    stiff = strengths[:, None] + PENALTIES
+    rest = np.maximum(size[:, None] - shown.T @ (1.0 / stiff), LEAST_NOISE * freedom)
+    evidence = -len(size) * np.log(stiff / PENALTIES).sum(0) - freedom * np.log(rest).sum(0)
+    return float(PENALTIES[evidence.argmax()])
+
+
+class _Gap(typing.NamedTuple):
+    """Rows that lack the same entries: which rows, previous entries and current entries (numbers and mask)."""
+
+    rows: list[int]
+    previous: Mask
+    current: Mask
+
+
+def _gaps(rows: Array, p: int) -> list[_Gap]:
+    missing = np.isnan(rows)
+    members: dict[bytes, list[int]] = {}
+    for n in np.flatnonzero(missing.any(1)).tolist():
+        members.setdefault(missing[n].tobytes(), []).append(n)
+    return [_Gap(alike, missing[alike[0], :p], missing[alike[0], p:]) for alike in members.values()]
+
+
+class Overlap(RowLaw):
+    """The law of a previous and a current space, from rows in which both are seen.
+
+    The previous space was seen in many rows before, so its mean $m_P$ and covariance $\\Sigma_P$ are known well; only
+    the law of the current features given the previous ones comes from the overlap. This is the factored likelihood of
+    monotone missing data:
+
+    $$x_C = c_0 + \\beta^T (x_P - m_P) + \\varepsilon, \\qquad \\Sigma_{PC} = \\Sigma_P \\beta, \\qquad
+    \\Sigma_C = \\beta^T \\Sigma_P \\beta + D.$$
+
+    β comes from a Bayesian regression (`regress`). The diagonal D is what it leaves open, the noise $\\sigma_j^2$ and
+    the uncertainty of the coefficients: $\\sigma_j^2 (1 + 1/b + \\ell)$ after b rows. ℓ is the leverage of a new row:
+    its expectation $\\mathrm{tr}(\\Sigma_P S^{-1})$, averaged with the leverage that rows of the overlap have when they
+    are left out where that is smaller. With heavy tails the first is too large for most rows.
+
+    Where entries are absent from the rows, EM steps alternate between the regression and the expectation of the rows,
+    in which the uncertainty of the coefficients counts as well (variational Bayes).
+
+    An EM step costs O(p³) for p previous features, and O(a³) for each set of a absent entries. It is done when the
+    number of rows has grown by a quarter, and at the end. Memory is O(d²).
+
+    Parameters
+    ----------
+    previous
+        The law of the previous space.
+    counts
+        In how many rows each of its features was seen, and could have been, shape (2, p).
+    n_current
+        Number of current features.
+
+    Attributes
+    ----------
+    law
+        The present estimate, of the previous features first.
+    previous
+        The law of the previous space.
+
+    References
+    ----------
+    [^1]: Anderson, T.W., 1957. Maximum likelihood estimates for a multivariate normal distribution when some
+        observations are missing. Journal of the American Statistical Association.
+    [^2]: Little, R.J.A. and Rubin, D.B., 2019. Statistical Analysis with Missing Data, section 7. Wiley.
+
+    """
+
+    def __init__(self, previous: Gaussian, counts: Array, n_current: int) -> None:
+        self.counts = np.hstack([counts, np.zeros((2, n_current))])
+        self.law: Gaussian = previous.extend(n_current)
+        self.previous = previous
+        self._n_before = typical(counts)
+        self._settled = Moments.none(len(self.law.mean))
+        self._n = 0
+        self._next = 1.0
+
+    @classmethod
+    def _unit_test_params(cls) -> typing.Iterator[dict[str, typing.Any]]:
+        yield {"previous": Gaussian.standard(1), "counts": np.ones((2, 1)), "n_current": 1}
+
+    @property
+    def n_previous(self) -> int:
+        """Number of previous features."""
+        return len(self.previous.mean)
+
+    def learn(self, rows: Array, n_new: int) -> None:
+        seen = (~np.isnan(rows[len(rows) - n_new :])).sum(0)
+        self.counts = self.counts + np.stack([seen, np.full_like(seen, n_new)])
+        self._n += n_new
+        if self._n >= self._next:
+            self._next = GROWTH * self._n
+            self.law, _ = self._fit(rows, _FIRST_STEPS, 0)
+
+    def finish(self, rows: Array) -> None:
+        """Learn from all rows that are not settled for the last time, and as well as possible."""
+        self.law, _ = self._fit(rows, _LAST_STEPS, 0)
+
+    def settle(self, rows: Array, n: int) -> None:
+        self.law, moments = self._fit(rows, _LAST_STEPS, n)
+        self._settled = self._settled.pooled(moments)
+
+    def extend(self, n: int) -> None:
+        self.counts = np.hstack([self.counts, np.zeros((2, n))])
+        self.law = self.law.extend(n)
+        self._settled = self._settled.extend(n)
+
+    def keep(self, slots: Mask) -> None:
+        self.counts = self.counts[:, slots]
+        self.law = self.law.keep(slots)
+        self.previous = self.previous.keep(slots[: len(self.previous.mean)])
+        self._settled = self._settled.keep(slots)
+
+    def rescale(self, factor: Array, shift: Array) -> None:
+        p = len(self.previous.mean)
+        self.law = self.law.rescale(factor, shift)
+        self.previous = self.previous.rescale(factor[:p], shift[:p])
+        self._settled = self._settled.rescale(factor, shift)
+
+    def _fit(self, rows: Array, steps: int, oldest: int) -> tuple[Gaussian, Moments]:
+        """The law given these rows and the settled ones, and the moments of the oldest rows as it expects them."""
+        p, before = len(self.previous.mean), self.previous
+        seen = ~np.isnan(rows)
+        usable = seen[:, :p].any(1) & seen[:, p:].any(1)
+        rows, oldest = rows[usable], np.count_nonzero(usable[:oldest])
+        gaps = _gaps(rows, p)
+        # Before anything is known of how they follow from each other, the current features are at their means.
+        seen = ~np.isnan(rows)
+        average = np.where(seen, rows, 0.0).sum(0) / np.maximum(seen.sum(0), 1)
+        expected = np.where(seen, rows, average)
+        covariances = []
+        for gap in gaps:
+            for n in gap.rows:
+                expected[n, :p] = before.complete(rows[n, :p], gap.previous)
+            covariances.append(before.conditional_covariance(gap.previous))
+        # Covariances would hide what the rows say of each other, before anything is known of it.
+        known = self._settled.pooled(self._moments(expected, [], [], None))
+        fit: Regression | None = None
+        for step in range(steps if gaps else 1):
+            if fit is not None:
+                covariances = self._expect(rows, expected, gaps, total.mean, fit)
+            moments = self._moments(expected, gaps, covariances, fit)
+            total = self._settled.pooled(moments)
+            if fit is None:
+                fit = regress(total, np.full(p, best_penalty(known, p)), _FIRST_PENALTY_STEPS)
+            else:
+                fit = regress(total, fit.penalties, _PENALTY_STEPS)
+        law = self._law(expected, gaps, covariances, total, fit)
+        gaps = [gap._replace(rows=[n for n in gap.rows if n < oldest]) for gap in gaps]
+        return law, self._moments(expected[:oldest], gaps, covariances, fit)
+
+    def _expect(self, rows: Array, expected: Array, gaps: list[_Gap], mean: Array, fit: Regression) -> list[Array]:
+        """Expect the absent entries anew, in `expected`; covariances of the absent previous ones, per gap."""
+        before = self.previous
+        p, covariances = len(before.mean), []
+        ratio = fit.coefficients / fit.noise
+        for gap in gaps:
+            a, o, known = np.flatnonzero(gap.previous), np.flatnonzero(~gap.previous), ~gap.current
+            precise = before.precision + ratio[:, known] @ fit.coefficients[:, known].T
+            precise += _CAUTION * np.count_nonzero(known) * fit.uncertainty
+            covariance = inverse(precise[np.ix_(a, a)])
+            for n in gap.rows:
+                # Around the mean of the overlap, from which the regression takes its rows.
+                apart = rows[n, p:][known] - mean[p:][known]
+                pull = ratio[:, known] @ apart + before.precision @ (before.mean - mean[:p])
+                expected[n, a] = mean[a] + covariance @ (pull[a] - precise[np.ix_(a, o)] @ (rows[n, o] - mean[o]))
+                answer = mean[p:] + (expected[n, :p] - mean[:p]) @ fit.coefficients
+                expected[n, p:][gap.current] = answer[gap.current]
+            covariances.append(covariance)
+        return covariances
+
+    def _moments(
+        self, expected: Array, gaps: list[_Gap], covariances: list[Array], fit: Regression | None
+    ) -> Moments:
+        """Moments of expected rows."""
+        n, d = expected.shape
+        p = len(self.previous.mean)
+        if not n:
+            return Moments.none(d)
+        mean = expected.mean(0)
+        apart = expected - mean
+        scatter = apart.T @ apart
+        for gap, covariance in zip(gaps, covariances):
+            a, c = np.flatnonzero(gap.previous), p + np.flatnonzero(gap.current)
+            scatter[a[:, None], a] += len(gap.rows) * covariance
+            if len(c):
+                coefficients = np.zeros((len(a), len(c))) if fit is None else fit.coefficients[a][:, c - p]
+                noise = np.ones(len(c)) if fit is None else fit.noise[c - p]
+                across = covariance @ coefficients
+                scatter[a[:, None], c] += len(gap.rows) * across
+                scatter[c[:, None], a] += len(gap.rows) * across.T
+                scatter[c[:, None], c] += len(gap.rows) * (coefficients.T @ across + np.diag(noise))
+        return Moments(float(n), mean, scatter)
+
+    def _law(
+        self, expected: Array, gaps: list[_Gap], covariances: list[Array], total: Moments, fit: Regression
+    ) -> Gaussian:
+        p, n = len(self.previous.mean), max(total.n, 1.0)
+        d = len(total.mean)
+        if total.n < FEWEST:
+            return self.previous.extend(d - p)
+        # The previous space was also seen in the overlap.
+        alone = Moments(self._n_before, self.previous.mean, self._n_before * self.previous.covariance)
+        ever = alone.pooled(total.keep(np.arange(d) < p))
+        before = Gaussian(ever.mean, ever.scatter / ever.n)
+        coefficients, uncertainty, noise, _ = fit
+        # The leverage of a row of the whole history, and that of the rows of the overlap, each left out.
+        away = before.mean - total.mean[:p]
+        leverage = float((before.covariance * uncertainty).sum() + away @ uncertainty @ away)
+        if len(expected):
+            apart = expected[:, :p] - total.mean[:p]
+            own = np.einsum("ni,ij,nj->n", apart, uncertainty, apart)
+            for gap, covariance in zip(gaps, covariances):
+                a = np.flatnonzero(gap.previous)
+                own[gap.rows] += (covariance * uncertainty[np.ix_(a, a)]).sum()
+            left_out = float((own / np.maximum(1.0 - own - 1.0 / n, 1e-3)).mean())
+            leverage = (leverage + min(leverage, left_out)) / 2.0
+        across = before.covariance @ coefficients
+        covariance = np.empty((d, d))
+        covariance[:p, :p] = before.covariance
+        covariance[:p, p:] = across
+        covariance[p:, :p] = across.T
+        covariance[p:, p:] = coefficients.T @ across + np.diag(noise * (1.0 + 1.0 / n + leverage))
+        return Gaussian(np.append(before.mean, total.mean[p:] + away @ coefficients), covariance)
