@@ -9,9 +9,9 @@ import numpy as np
 from river import base
 
 from .aggregation import AdaNormalHedge, Aggregator
-from .experts.experts import Round
+from .experts.experts import Predicted, Round
 from .experts.linear import LinearExperts
-from .experts.per_space import as_experts
+from .experts.pool import as_experts
 from .frames import Batch
 from .guard import guarded
 from .part import shown
@@ -29,8 +29,7 @@ class _Asked(typing.NamedTuple):
 
     version: int
     reading: Reading
-    predictions: Array
-    awake: Array
+    predicted: Predicted
 
 
 class FeatureEvolving(Stateful, base.Estimator):
@@ -39,7 +38,7 @@ class FeatureEvolving(Stateful, base.Estimator):
     Parameters
     ----------
     model
-        What predicts: experts, or a River model of which each space gets a clone.
+        What predicts: experts, a River model of which each space gets a clone, or a list of both.
     recovery
         What turns samples into rows.
     aggregator
@@ -55,7 +54,7 @@ class FeatureEvolving(Stateful, base.Estimator):
 
     def __init__(
         self,
-        model: base.Base | None,
+        model: typing.Any,
         recovery: FeatureRecovery | None,
         aggregator: Aggregator | None,
         task: Task,
@@ -76,7 +75,7 @@ class FeatureEvolving(Stateful, base.Estimator):
         self._recovery = recovery.clone() if recovery is not None else FeatureRecovery(FeatureSpaces(absent=absent))
         self._aggregator = self.aggregator.clone()
         self._task = self.task.clone()
-        self._experts.set_n_columns(self._task.n_columns)
+        self._experts.make_room(self._task)
         awake = np.ones(len(self._experts.names))
         self._reset(awake > 0)
         self._weights: Array = self._aggregator.weights(awake)
@@ -113,23 +112,25 @@ class FeatureEvolving(Stateful, base.Estimator):
         y = self._task.validate(y)
         self._learn(*self._follow(x), y, w)
 
-    def _learn(self, reading: Reading, predicted: tuple[Array, Array] | None, y: typing.Any, w: float) -> None:
-        """Learn from a sample; `predicted` are the predictions and which experts are awake, if already known."""
+    def _learn(self, reading: Reading, predicted: Predicted | None, y: typing.Any, w: float) -> None:
+        """Learn from a sample; `predicted` is what was predicted for it, if already known."""
         task = self._task
         task.register(y)
-        if predicted is None or predicted[0].shape[1] != task.n_columns:
-            self._experts.set_n_columns(task.n_columns)
+        if predicted is None or predicted.predictions.shape[1] != task.n_columns:
+            self._experts.make_room(task)
             predicted = self._experts.predict(reading, task)
-        predictions, awake = predicted
+        predictions, awake = predicted.predictions, predicted.awake
         weights = self._aggregator.weights(awake)
         mixture = weights.dot(predictions)
         target = task.target(y)
         losses = task.losses(np.concatenate((predictions, mixture[None])), target)
         self._aggregator.update(losses[:-1], losses[-1], awake)
         self._weights = weights
-        self._experts.learn(reading, Round(predictions, mixture, target, y, w), task)
-        self._recovery.update(reading)
-        task.learn(y)
+        self._experts.learn(reading, Round(predicted, mixture, target, y, w), task)
+        if (units := self._recovery.update(reading)) is not None:
+            self._experts.rescale(units, task)
+        if (unit := task.learn(y, mixture)) is not None:
+            self._experts.rescale_scores(*unit)
 
     @guarded
     def learn_many(self, X: typing.Any, y: typing.Any, w: typing.Any = None) -> None:
@@ -191,9 +192,10 @@ class FeatureEvolving(Stateful, base.Estimator):
 
         """
         reading, _ = self._follow(x)
-        self._recovery.update(reading)
+        if (units := self._recovery.update(reading)) is not None:
+            self._experts.rescale(units, self._task)
 
-    def _follow(self, x: Sample) -> tuple[Reading, tuple[Array, Array] | None]:
+    def _follow(self, x: Sample) -> tuple[Reading, Predicted | None]:
         """Follow the keys of a sample; its reading, and what was predicted for it if it was asked about last."""
         asked = self._asked if self._asked is not None and self._asked.version == self._version else None
         evolution, reading = self._recovery.advance(x, asked.reading if asked is not None else None)
@@ -201,7 +203,7 @@ class FeatureEvolving(Stateful, base.Estimator):
         if evolution:
             self._reset(self._experts.follow(evolution, self._weights))
         elif asked is not None and reading is asked.reading:
-            return reading, (asked.predictions, asked.awake)
+            return reading, asked.predicted
         return reading, None
 
     def _reset(self, born: Mask) -> None:
@@ -211,9 +213,9 @@ class FeatureEvolving(Stateful, base.Estimator):
         """Predictions of the experts for a sample, and which are awake."""
         version = self._version
         reading = self._recovery.read(x)
-        predictions, awake = self._experts.predict(reading, self._task)
-        self._asked = _Asked(version, reading, predictions, awake)
-        return predictions, awake
+        predicted = self._experts.predict(reading, self._task)
+        self._asked = _Asked(version, reading, predicted)
+        return predicted.predictions, predicted.awake
 
     def _mixture(self, x: Sample) -> Array:
         predictions, awake = self._predict(x)

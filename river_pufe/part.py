@@ -24,7 +24,7 @@ def shown(part: typing.Any) -> str:
 def _value(value: typing.Any) -> str:
     if isinstance(value, str):
         return f'"{value}"'
-    if isinstance(value, tuple) and any(isinstance(item, base.Base) for item in value):
+    if isinstance(value, tuple | list) and any(isinstance(item, base.Base) for item in value):
         return "(\n" + textwrap.indent(",\n".join(map(_value, value)), "  ") + "\n)"
     return repr(value)
 

@@ -8,22 +8,37 @@ import numpy as np
 from scipy.linalg import blas
 
 from ..part import Part
-from ..values import Array, Mask
+from ..recovery.scaling import NewUnits
+from ..values import Array, Indices, Mask
 
 #: Fold the scale into the matrix once it exceeds this, to avoid overflow.
 _LARGE = 1e6
+#: Units of so many values are worth to be followed: where it is known how certain each weight is, and where it is not.
+_ROUGH, _FIRM = 3, 30
+#: Units that differ by more than this (a logarithm) change what a prior means; restoring it costs O(d³), so up to so
+#: many inputs.
+_NOTABLE, _NARROW = 0.1, 256
 
 
 class UpdateRule(Part, abc.ABC):
     """A step direction that does not depend on the weights: w ← w + g(x) · (target − prediction).
 
-    Experts and classes sharing a rule share its gain, $P x / (\\lambda + h x^T P x)$, with P the inverse of what has
-    been seen and h the curvature of the loss. It never overshoots the target.
+    Models sharing a rule share its gain, $P x / (\\lambda + h x^T P x)$, with P the inverse of what has been seen and h
+    the curvature of the loss. It never overshoots the target. A model of several blocks of inputs, each with a rule of
+    its own, has P block by block: the gain of a block is $P_k x_k / (\\lambda + h \\sum_j x_j^T P_j x_j)$.
+
+    Attributes
+    ----------
+    forgetting
+        Factor λ by which the past fades in a round.
+
     """
 
+    forgetting: float = 1.0
+
     @abc.abstractmethod
-    def step(self, views: Array, curvature: float, learn_from: int) -> list[tuple[Array, float]]:
-        """Gains for a sample, and learn from it.
+    def step(self, views: Array, curvature: float, learn_from: int) -> tuple[Array, Array]:
+        """Directions for a sample, and learn from it.
 
         Parameters
         ----------
@@ -37,17 +52,30 @@ class UpdateRule(Part, abc.ABC):
 
         Returns
         -------
-        For each view a direction of shape (d,) and how far to go along it: the gain is their product.
+        For each view the direction P x and the form xᵀ P x, shapes (v, d) and (v,).
 
         """
 
     @abc.abstractmethod
-    def extend(self, n: int) -> None:
-        """Append n inputs."""
+    def rearrange(self, origins: Indices) -> None:
+        """Other inputs: what each was before, shape (inputs,); -1 where nothing is known of it."""
 
     @abc.abstractmethod
-    def keep(self, inputs: Mask) -> None:
-        """Drop all other inputs."""
+    def rescale(self, units: NewUnits, weights: Array) -> Array:
+        """Follow new units of the inputs.
+
+        Parameters
+        ----------
+        units
+            The units; input 0 is the constant, if any has a shift.
+        weights
+            The weights that this rule has learned, shape (inputs, …).
+
+        Returns
+        -------
+        Weights with which scores stay as they are, as far as the former units were worth it; of the same shape.
+
+        """
 
     @property
     def name(self) -> str:
@@ -94,6 +122,8 @@ class Newton(UpdateRule):
         # P = scale · inverse, of which only the upper triangle is up to date, or its diagonal alone.
         self._inverse: Array = np.zeros((0, 0), order="F")
         self._scale = 1.0
+        # The share of the prior that is left.
+        self._left = 1.0
         self._trace = 0.0
         # What the trace of P was before anything was learned.
         self._most = 0.0
@@ -102,29 +132,29 @@ class Newton(UpdateRule):
     def name(self) -> str:
         return "newton" if self.forgetting == 1 else f"newton {self.forgetting:g}"
 
-    def step(self, views: Array, curvature: float, learn_from: int) -> list[tuple[Array, float]]:
+    def step(self, views: Array, curvature: float, learn_from: int) -> tuple[Array, Array]:
         full = self._inverse.ndim == 2
-        gains = []
-        for view in views:
-            step = blas.dsymv(self._scale, self._inverse, view) if full else self._scale * self._inverse * view
-            gains.append((step, 1.0 / (self.forgetting + curvature * float(view.dot(step)))))
-        step, damping = gains[learn_from]
+        directions = np.empty_like(views)
+        for view, direction in zip(views, directions):
+            direction[:] = blas.dsymv(self._scale, self._inverse, view) if full else self._scale * self._inverse * view
+        forms: Array = np.einsum("vd,vd->v", views, directions)
+        direction, row = directions[learn_from], views[learn_from]
         if full:
-            shrink = -curvature * damping / self._scale
-            self._inverse = blas.dsyr(shrink, step, a=self._inverse, overwrite_a=1)
+            shrink = -curvature / (self._scale * (self.forgetting + curvature * float(forms[learn_from])))
+            self._inverse = blas.dsyr(shrink, direction, a=self._inverse, overwrite_a=1)
             if self.forgetting < 1.0:
-                self._trace += shrink * float(step.dot(step))
+                self._trace += shrink * float(direction.dot(direction))
         else:
-            row = views[learn_from]
             self._inverse = 1.0 / (1.0 / self._inverse + (curvature * self._scale / self.forgetting) * row * row)
             self._trace = float(self._inverse.sum())
         # Directions that are not seen for long must not become more uncertain than they were at first.
         if self.forgetting < 1.0 and self._trace * self._scale < self._most:
             self._forget()
-        return gains
+        return directions, forms
 
     def _forget(self) -> None:
         self._scale /= self.forgetting
+        self._left *= self.forgetting
         if self._scale > _LARGE:
             self._inverse *= self._scale
             self._scale = 1.0
@@ -134,24 +164,67 @@ class Newton(UpdateRule):
         self._trace = float(_diagonal(self._inverse).sum())
         self._most = len(self._inverse) ** 0.5 / self.prior
 
-    def extend(self, n: int) -> None:
-        d = len(self._inverse)
-        fresh = 1.0 / (self.prior * (d + n) ** 0.5 * self._scale)
-        if d + n > self.max_size:
-            grown = np.append(_diagonal(self._inverse), np.full(n, fresh))
+    def rearrange(self, origins: Indices) -> None:
+        d, known = len(origins), origins >= 0
+        fresh = 1.0 / (self.prior * max(d, 1) ** 0.5 * self._scale)
+        if d > self.max_size:
+            self._inverse = np.where(known, _diagonal(self._inverse)[origins], fresh) if known.any() else fresh * np.ones(d)
         else:
-            grown = np.zeros((d + n, d + n), order="F")
-            grown.flat[:: d + n + 1] = fresh
-            grown[:d, :d] = self._inverse if self._inverse.ndim == 2 else np.diag(self._inverse)
-        self._inverse = grown
+            before = _symmetric(self._inverse) if self._inverse.ndim == 2 else np.diag(self._inverse)
+            inverse = np.zeros((d, d), order="F")
+            inverse.flat[:: d + 1] = fresh
+            at, of = np.flatnonzero(known), origins[known]
+            inverse[np.ix_(at, at)] = before[np.ix_(of, of)]
+            self._inverse = inverse
         self._measure()
 
-    def keep(self, inputs: Mask) -> None:
+    def rescale(self, units: NewUnits, weights: Array) -> Array:
+        known: Mask = units.seen >= _ROUGH
+        factor, shift = np.where(known, units.factor, 1.0), np.where(known, units.shift, 0.0)
+        # What was learned in rough units is a guess, of which nothing is certain.
+        rough = ~known
+        rough[:1] = bool(rough[1:].all()) and len(rough) > 1
+        if rough.any():
+            self.rearrange(np.where(rough, -1, np.arange(len(rough))))
         if self._inverse.ndim == 1:
-            self._inverse = self._inverse[inputs]
+            self._inverse /= factor * factor
+            self._measure()
+            return restated(factor, shift, weights)
+        P = self._scale * _symmetric(self._inverse)
+        d, most = len(P), self._most
+        if d <= _NARROW and bool(np.any(np.abs(np.log(factor)) > _NOTABLE)):
+            # What was seen is expressed in the new units, and what was assumed is assumed in the new units instead.
+            assumed = self._left * self.prior * d**0.5 * np.eye(d)
+            information = np.linalg.inv(P)
+            moment = information @ weights.reshape(d, -1)
+            seen = _transformed(factor, shift, _transformed(factor, shift, information - assumed).T)
+            P = np.linalg.inv(seen + assumed)
+            P = 0.5 * (P + P.T)
+            weights = (P @ _transformed(factor, shift, moment)).reshape(weights.shape)
         else:
-            self._inverse = np.asfortranarray(self._inverse[np.ix_(inputs, inputs)])
+            P = restated(factor, shift, restated(factor, shift, P).T)
+            weights = restated(factor, shift, weights)
+        self._inverse, self._scale = np.asfortranarray(P), 1.0
         self._measure()
+        self._most = most
+        return weights
+
+
+def restated(factor: Array, shift: Array, weights: Array) -> Array:
+    """Weights on factor · x + shift, x₀ = 1, that give the same scores as given weights on x; shape (inputs, …)."""
+    columns = weights.reshape(len(weights), -1) / factor[:, None]
+    columns[0] -= shift @ columns
+    return columns.reshape(weights.shape)
+
+
+def _transformed(factor: Array, shift: Array, moments: Array) -> Array:
+    """Sums over x·(…) as sums over (factor · x + shift)·(…), x₀ = 1; shape (inputs, k)."""
+    return factor[:, None] * moments + shift[:, None] * moments[0]
+
+
+def _symmetric(matrix: Array) -> Array:
+    """The whole of a symmetric matrix of which the upper triangle is known."""
+    return np.triu(matrix) + np.triu(matrix, 1).T
 
 
 def _diagonal(matrix: Array) -> Array:
@@ -179,13 +252,15 @@ class ImplicitGradient(UpdateRule):
 
     @property
     def name(self) -> str:
-        return "gradient"
+        return f"gradient {self.rate:g}"
 
-    def step(self, views: Array, curvature: float, learn_from: int) -> list[tuple[Array, float]]:
-        return [(view, self.rate / (1.0 + curvature * self.rate * float(view.dot(view)))) for view in views]
+    def step(self, views: Array, curvature: float, learn_from: int) -> tuple[Array, Array]:
+        directions = self.rate * views
+        return directions, np.einsum("vd,vd->v", views, directions)
 
-    def extend(self, n: int) -> None:
+    def rearrange(self, origins: Indices) -> None:
         pass
 
-    def keep(self, inputs: Mask) -> None:
-        pass
+    def rescale(self, units: NewUnits, weights: Array) -> Array:
+        known = units.seen >= _FIRM
+        return restated(np.where(known, units.factor, 1.0), np.where(known, units.shift, 0.0), weights)
