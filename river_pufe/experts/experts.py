@@ -9,8 +9,7 @@ import abc
 import dataclasses
 import typing
 
-from river import base
-
+from ..part import Part
 from ..recovery.evolution import Evolution
 from ..recovery.reading import Reading
 from ..tasks.task import Task
@@ -43,7 +42,7 @@ class Round:
     w: float
 
 
-class Experts(base.Base, abc.ABC):
+class Experts(Part, abc.ABC):
     """Experts that predict from a reading, learn from it, and follow the feature spaces."""
 
     @property
@@ -93,6 +92,3 @@ class Experts(base.Base, abc.ABC):
     @abc.abstractmethod
     def learn(self, reading: Reading, round_: Round, task: Task) -> None:
         """Learn from a sample, given what was predicted for it."""
-
-    def __str__(self) -> str:
-        return repr(self)

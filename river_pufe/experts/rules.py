@@ -5,16 +5,16 @@ from __future__ import annotations
 import abc
 
 import numpy as np
-from river import base
 from scipy.linalg import blas
 
+from ..part import Part
 from ..values import Array, Mask
 
 #: Fold the scale into the matrix once it exceeds this, to avoid overflow.
 _LARGE = 1e6
 
 
-class UpdateRule(base.Base, abc.ABC):
+class UpdateRule(Part, abc.ABC):
     """A step direction that does not depend on the weights: w ← w + g(x) · (target − prediction).
 
     Experts and classes sharing a rule share its gain, $P x / (\\lambda + h x^T P x)$, with P the inverse of what has
@@ -53,9 +53,6 @@ class UpdateRule(base.Base, abc.ABC):
     def name(self) -> str:
         """Short name in the names of experts."""
         return type(self).__name__.lower()
-
-    def __str__(self) -> str:
-        return repr(self)
 
 
 class Newton(UpdateRule):

@@ -1,6 +1,7 @@
 """What do the absent entries of a row read, given the observed ones?
 
-Both completions work on what a sketch says about the rows of the same space. `incoherence` and `sample_bound` are the
+`RowSpace` is the paper's way, from what a sketch says about the rows of the same space; the default is that of
+`GaussianRows`. `incoherence` and `sample_bound` are the
 quantities of Theorem 1 of the paper, which says how many observed entries suffice.
 """
 
@@ -10,8 +11,8 @@ import abc
 import math
 
 import numpy as np
-from river import base
 
+from ..part import Part
 from ..sketch import FrequentDirections
 from ..values import Array, Mask
 
@@ -19,7 +20,7 @@ from ..values import Array, Mask
 _ROUNDING = 1e-12
 
 
-class Completion(base.Base, abc.ABC):
+class Completion(Part, abc.ABC):
     """A way to fill the absent entries of a row."""
 
     @abc.abstractmethod
@@ -40,9 +41,6 @@ class Completion(base.Base, abc.ABC):
         A new row of shape (d,), or None if too few entries are observed.
 
         """
-
-    def __str__(self) -> str:
-        return repr(self)
 
 
 class RowSpace(Completion):

@@ -9,6 +9,8 @@ import typing
 import numpy as np
 from river import base
 
+from ..guard import guarded
+from ..part import shown
 from ..state.stateful import Stateful
 from ..values import Array, Key, Mask, Sample, number
 from .evolution import Event, Evolution, FeatureSpace
@@ -96,43 +98,60 @@ class FeatureRecovery(Stateful, base.Transformer):
 
     # What River asks for.
 
+    def __repr__(self) -> str:
+        return shown(self)
+
+    @guarded
     def learn_one(self, x: Sample) -> None:
         """Learn from the features of a sample."""
         _, reading = self.advance(x)
         self.update(reading)
 
+    @guarded
     def transform_one(self, x: Sample) -> dict[Key, typing.Any]:
         """The sample, with absent features filled in."""
         known = self.read(x).known
         given = {key: value for key, value in x.items() if not math.isnan(number(key, value))}
         return given | {key: value for key, value in known.items() if key not in given}
 
+    @guarded
     def recover_one(self, x: Sample) -> dict[Key, float]:
         """What the vanished features would have read, by key."""
         known = self.transform_one(x)
         return {key: known[key] for key in self.vanished if key in known}
 
     @property
+    @guarded
     def spaces(self) -> tuple[FeatureSpace, ...]:
         return self._spaces.spaces
 
     @property
+    @guarded
     def vanished(self) -> tuple[Key, ...]:
         return self._spaces.vanished
 
     @property
+    @guarded
     def events(self) -> tuple[Event, ...]:
         return tuple(self._spaces.events)
 
     @property
+    @guarded
     def rounds(self) -> int:
         """Number of samples seen; events refer to it."""
         return self._spaces.rounds
 
     @property
+    @guarded
     def overlapping(self) -> bool:
         """Whether keys of two spaces are alive."""
         return self._spaces.n_previous > 0
+
+    @property
+    @guarded
+    def living_keys(self) -> tuple[Key, ...]:
+        """The keys of the living spaces."""
+        return tuple(key for space in self.spaces if space.state != "retired" for key in space.keys)
 
     def rehearse(self, x: Sample) -> None:
         self.transform_one(x)
@@ -196,9 +215,9 @@ class FeatureRecovery(Stateful, base.Transformer):
         self._scaler.scale(rows, out=views[:, 1:])
         return views
 
-    def _as_reading(self, row: Array, views: Array, completed: Array | None, usable: bool) -> Reading:
+    def _as_reading(self, row: Array, views: Array, filled: Array | None, usable: bool) -> Reading:
         spaces = self._spaces
-        return Reading(row, views, completed, usable, spaces.keys, spaces.n_previous, self._scaler, self._retired.values())
+        return Reading(row, views, filled, usable, spaces.keys, spaces.n_previous, self._scaler, self._retired.values())
 
     def _reading(self, row: Array) -> Reading:
         p = self._spaces.n_previous
@@ -211,16 +230,15 @@ class FeatureRecovery(Stateful, base.Transformer):
             views = np.repeat(views, 3, axis=0)
         elif p:
             views[1:] = views[0]
-            views[FRESH, 1 : p + 1] = 0.0
-        if not incomplete:
-            return self._as_reading(row, views, None, True)
-        standardized, absent = self._scaler.standardize(row), np.isnan(row)
-        completed, usable = self._row_model.complete(standardized, absent)
-        views[PRESENT, 1:][absent] = 0.0
-        views[COMPLETED:, 1:][:, absent] = completed[absent]
+        filled, usable = None, True
+        if incomplete:
+            absent = np.isnan(row)
+            filled, usable = self._row_model.complete(self._scaler.standardize(row), absent)
+            views[PRESENT, 1:][absent] = 0.0
+            views[COMPLETED:, 1:][:, absent] = filled[absent]
         if p:
             views[FRESH, 1 : p + 1] = 0.0
-        return self._as_reading(row, views, completed, usable)
+        return self._as_reading(row, views, filled, usable)
 
     def advance(self, x: Sample, latest: Reading | None = None) -> tuple[Evolution, Reading]:
         """Follow the keys of a sample.
@@ -276,7 +294,7 @@ class FeatureRecovery(Stateful, base.Transformer):
             self._retired[evolution.retired] = Retired(
                 self._spaces.retired(evolution.retired).vanished,
                 self._scaler.statistics(~keep),
-                recover,
+                recover.uncorrelated() if recover is not None else None,
             )
         for identifier in evolution.forgotten:
             del self._retired[identifier]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-from river import base
 
+from ..part import Part
 from ..sketch import FrequentDirections
 from ..values import Array, Mask
 
@@ -56,6 +56,10 @@ class Affine:
         """
         return self.right.T @ (self.left.T @ weights), self.offset @ weights
 
+    def uncorrelated(self) -> Affine:
+        """The same map, of whose covariance only the diagonal is kept."""
+        return dataclasses.replace(self, covariance=self.variance)
+
     def compose(self, kept: Mask, dropped: Affine) -> Affine:
         """This map after another one: some of its inputs are kept, the others computed from those by `dropped`.
 
@@ -84,7 +88,7 @@ class Affine:
         self.right = np.hstack([self.right, np.zeros((len(self.right), n))])
 
 
-class LinearMap(base.Base):
+class LinearMap(Part):
     """Least squares from some entries of a row to the others, from a sketch of earlier rows.
 
     **When to use it.** Where two feature spaces are seen together for a while, to compute the one from the other
@@ -126,6 +130,3 @@ class LinearMap(base.Base):
         mean = sketch.mean
         unknown = np.full(len(left), np.nan)
         return Affine(left, right, mean[outputs] - left @ (right @ mean[inputs]), unknown)
-
-    def __str__(self) -> str:
-        return repr(self)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import abc
 
-from river import base
-
+from ..part import Part
 from ..values import Array, Mask
 from .linear_map import Affine
 from .reading import Reading
 from .scaling import Scaler
 
 
-class RowModel(base.Base, abc.ABC):
+class RowModel(Part, abc.ABC):
     """Learns from the rows of the living slots, completes rows, and predicts slots from one another."""
 
     @abc.abstractmethod
@@ -60,6 +59,3 @@ class RowModel(base.Base, abc.ABC):
     @abc.abstractmethod
     def rescale(self, factor: Array, shift: Array) -> None:
         """Take rows in other units, factor · row + shift for row; shapes (d,)."""
-
-    def __str__(self) -> str:
-        return repr(self)

@@ -7,8 +7,8 @@ import math
 import typing
 
 import numpy as np
-from river import base
 
+from ..part import Part
 from ..state.parts import Stored
 from ..values import Array, Mask
 
@@ -31,7 +31,7 @@ _WIDE = 6.0
 _GROWTH, _LATEST = 1.25, 64
 
 
-class Scaler(base.Base, abc.ABC):
+class Scaler(Part, abc.ABC):
     """Expresses the entries of a row in units, slot by slot.
 
     Attributes
@@ -82,9 +82,6 @@ class Scaler(base.Base, abc.ABC):
     @abc.abstractmethod
     def restore(self, slot: int, statistics: Array) -> None:
         """Take up what was known of a slot, shape (4,)."""
-
-    def __str__(self) -> str:
-        return repr(self)
 
 
 def _clip(row: Array, limit: float, out: Array) -> Array:
