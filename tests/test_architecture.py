@@ -36,8 +36,12 @@ LEVEL = {name: level for level, names in enumerate(LEVELS) for name in names}
 WITHIN = {
     "recovery": (
         ("presence", "rows", "scaling", "completion", "linear_map"),
-        ("evolution", "reading"),
-        ("spaces",),
+        ("gaussian", "low_rank"),
+        ("evolution", "reading", "row_law"),
+        ("row_model", "scatter"),
+        ("overlap", "spaces"),
+        ("wide", "least_squares_rows"),
+        ("gaussian_rows",),
         ("feature_recovery",),
         ("__init__",),
     ),

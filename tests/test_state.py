@@ -300,7 +300,7 @@ def test_later_formats_and_other_files_are_rejected():
 
 def test_an_attribute_that_an_earlier_release_did_not_have_is_that_of_a_new_object():
     told = play(FeatureRecovery()).state_dict()
-    del told["model"]["_previous"]
+    del told["model"]["_retired"]
     model = FeatureRecovery()
     model.load_state_dict(told)
     assert model.rounds == 75

@@ -6,6 +6,7 @@ import dataclasses
 import typing
 
 import numpy as np
+from scipy import linalg
 from scipy.linalg import lapack
 
 from ..state.parts import Stored
@@ -61,10 +62,14 @@ class Gaussian(Stored):
     covariance: Array
 
     def __post_init__(self) -> None:
-        self.rebuild()
+        self._precision: Array | None = None
+
+    def stored(self) -> dict[str, typing.Any]:
+        return {"mean": self.mean, "covariance": packed(self.covariance)}
 
     def rebuild(self) -> None:
-        self._precision: Array | None = None
+        self.covariance = unpacked(self.covariance)
+        self.__post_init__()
 
     @property
     def precision(self) -> Array:
@@ -96,9 +101,12 @@ class Gaussian(Stored):
         a, o = np.flatnonzero(absent), np.flatnonzero(~absent)
         if 2 * len(a) <= len(absent):
             return inverse(self.precision[a[:, None], a])
-        across = self.covariance[o]
-        given = across[:, a]
-        covariance: Array = self.covariance[a[:, None], a] - given.T @ solve(across[:, o], given)
+        covariance: Array = self.covariance[a[:, None], a]
+        if len(o):
+            # With Σ_oo = L Lᵀ; a product with the own transpose is symmetric to the last bit.
+            factor = np.linalg.cholesky(self.covariance[o[:, None], o])
+            shown = linalg.solve_triangular(factor, self.covariance[o[:, None], a], lower=True)
+            covariance -= shown.T @ shown
         return covariance
 
     def variance(self, absent: Mask) -> Array:
@@ -127,7 +135,7 @@ class Gaussian(Stored):
 
     def rescale(self, factor: Array, shift: Array) -> Gaussian:
         """The law of factor · row + shift."""
-        return Gaussian(factor * self.mean + shift, self.covariance * factor[:, None] * factor)
+        return Gaussian(factor * self.mean + shift, self.covariance * np.outer(factor, factor))
 
     def extend(self, n: int) -> Gaussian:
         """The law with n more entries of mean 0 and variance 1, independent of all others."""
@@ -163,3 +171,16 @@ def inverse(matrix: Array) -> Array:
     result += result.T
     result.flat[:: len(result) + 1] = lower.diagonal()
     return result
+
+
+def packed(symmetric: Array) -> Array:
+    """The entries of a symmetric matrix on and below the diagonal, row by row; shape (d (d + 1) / 2,)."""
+    return symmetric[np.tril_indices(len(symmetric))]
+
+
+def unpacked(entries: Array) -> Array:
+    """The symmetric matrix with these entries."""
+    d = int((2 * len(entries)) ** 0.5)
+    lower = np.zeros((d, d))
+    lower[np.tril_indices(d)] = entries
+    return lower + np.tril(lower, -1).T

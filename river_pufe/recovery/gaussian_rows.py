@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import typing
 
 import numpy as np
 
+from ..state.parts import Stored
 from ..values import Array, Mask
 from .gaussian import Gaussian
 from .linear_map import Affine
@@ -24,7 +26,7 @@ _WINDOW = 64
 _WITH_GAPS, _WITHOUT_GAPS = 16, 32
 
 
-class GaussianRows(RowModel):
+class GaussianRows(Stored, RowModel):
     """Rows are Gaussian: each entry is what it should be on average given all others, and known how precisely.
 
     **When to use it.** By default. On real data the rows have full rank, so that no entry follows exactly from the
@@ -70,6 +72,19 @@ class GaussianRows(RowModel):
         self._n_waiting = 0
         # Rows that say how the slots hang together.
         self._n = 0
+
+    def stored(self) -> dict[str, typing.Any]:
+        # Of a row only what is there is stored.
+        rows = np.array(self._rows).reshape(len(self._rows), self._law.counts.shape[1])
+        seen = ~np.isnan(rows)
+        return {**super().stored(), "_rows": rows[seen], "_seen": np.packbits(seen, axis=1)}
+
+    def rebuild(self) -> None:
+        values, bits = vars(self).pop("_rows"), vars(self).pop("_seen")
+        seen = np.unpackbits(bits, axis=1, count=self._law.counts.shape[1]).astype(bool)
+        rows = np.full(seen.shape, math.nan)
+        rows[seen] = values
+        self._rows = list(rows)
 
     def complete(self, row: Array, absent: Mask) -> tuple[Array, bool]:
         return self._law.law.complete(row, absent), True

@@ -7,8 +7,9 @@ import typing
 
 import numpy as np
 
+from ..state.parts import Stored
 from ..values import Array, Mask
-from .gaussian import Gaussian, inverse
+from .gaussian import Gaussian, inverse, packed, unpacked
 from .row_law import RowLaw
 from .scatter import typical
 
@@ -30,12 +31,18 @@ GROWTH = 1.25
 
 
 @dataclasses.dataclass
-class Moments:
+class Moments(Stored):
     """Number of rows, their mean, and their scatter around it; shapes (d,) and (d, d)."""
 
     n: float
     mean: Array
     scatter: Array
+
+    def stored(self) -> dict[str, typing.Any]:
+        return {**super().stored(), "scatter": packed(self.scatter)}
+
+    def rebuild(self) -> None:
+        self.scatter = unpacked(self.scatter)
 
     def pooled(self, other: Moments) -> Moments:
         """The moments of both sets of rows."""
@@ -65,7 +72,63 @@ class Moments:
     def rescale(self, factor: Array, shift: Array) -> Moments:
         """The moments of factor · row + shift."""
         mean = factor * self.mean + shift if self.n else self.mean
-        return Moments(self.n, mean, self.scatter * factor[:, None] * factor)
+        return Moments(self.n, mean, self.scatter * np.outer(factor, factor))
+
+
+@dataclasses.dataclass
+class Relation:
+    """How current features follow from previous ones: $x_C = c + \\beta^T (x_P - m_P) + \\varepsilon$.
+
+    Parameters
+    ----------
+    previous
+        The law of the previous features, with mean m_P.
+    coefficients
+        β, shape (p, c).
+    centre
+        c, shape (c,).
+    noise
+        Variances of ε, shape (c,).
+
+    """
+
+    previous: Gaussian
+    coefficients: Array
+    centre: Array
+    noise: Array
+
+    def joint(self) -> Gaussian:
+        """The law of both, the previous features first."""
+        p, d = len(self.coefficients), sum(self.coefficients.shape)
+        across = self.previous.covariance @ self.coefficients
+        current = self.coefficients.T @ across
+        covariance = np.empty((d, d))
+        covariance[:p, :p] = self.previous.covariance
+        covariance[:p, p:] = across
+        covariance[p:, :p] = across.T
+        covariance[p:, p:] = (current + current.T) / 2.0 + np.diag(self.noise)
+        return Gaussian(np.append(self.previous.mean, self.centre), covariance)
+
+    def extend(self, n: int) -> Relation:
+        """With n more current features of mean 0 and variance 1, which do not follow from anything."""
+        coefficients = np.hstack([self.coefficients, np.zeros((len(self.coefficients), n))])
+        centre, noise = np.append(self.centre, np.zeros(n)), np.append(self.noise, np.ones(n))
+        return Relation(self.previous, coefficients, centre, noise)
+
+    def keep(self, slots: Mask) -> Relation:
+        """With some of the current features alone."""
+        slots = slots[len(self.coefficients) :]
+        return Relation(self.previous, self.coefficients[:, slots], self.centre[slots], self.noise[slots])
+
+    def rescale(self, factor: Array, shift: Array) -> Relation:
+        """For factor · row + shift in place of the row."""
+        p = len(self.coefficients)
+        return Relation(
+            self.previous.rescale(factor[:p], shift[:p]),
+            self.coefficients / factor[:p, None] * factor[p:],
+            factor[p:] * self.centre + shift[p:],
+            np.square(factor[p:]) * self.noise,
+        )
 
 
 class Regression(typing.NamedTuple):
@@ -202,14 +265,21 @@ class Overlap(RowLaw):
 
     """
 
+    DERIVED = ("law",)
+
     def __init__(self, previous: Gaussian, counts: Array, n_current: int) -> None:
         self.counts = np.hstack([counts, np.zeros((2, n_current))])
-        self.law: Gaussian = previous.extend(n_current)
         self.previous = previous
+        self._relation = Relation(previous, np.zeros((len(previous.mean), 0)), np.zeros(0), np.zeros(0))
+        self._relation = self._relation.extend(n_current)
         self._n_before = typical(counts)
-        self._settled = Moments.none(len(self.law.mean))
+        self._settled: Moments | None = None
         self._n = 0
         self._next = 1.0
+        self.rebuild()
+
+    def rebuild(self) -> None:
+        self.law: Gaussian = self._relation.joint()
 
     @classmethod
     def _unit_test_params(cls) -> typing.Iterator[dict[str, typing.Any]]:
@@ -226,36 +296,41 @@ class Overlap(RowLaw):
         self._n += n_new
         if self._n >= self._next:
             self._next = GROWTH * self._n
-            self.law, _ = self._fit(rows, _FIRST_STEPS, 0)
+            self._fit(rows, _FIRST_STEPS, 0)
 
     def finish(self, rows: Array) -> None:
         """Learn from all rows that are not settled for the last time, and as well as possible."""
-        self.law, _ = self._fit(rows, _LAST_STEPS, 0)
+        self._fit(rows, _LAST_STEPS, 0)
 
     def settle(self, rows: Array, n: int) -> None:
-        self.law, moments = self._fit(rows, _LAST_STEPS, n)
-        self._settled = self._settled.pooled(moments)
+        self._settled = self._pooled(self._fit(rows, _LAST_STEPS, n))
+
+    def _pooled(self, moments: Moments) -> Moments:
+        """Moments together with those of the settled rows."""
+        return moments if self._settled is None else self._settled.pooled(moments)
 
     def extend(self, n: int) -> None:
         self.counts = np.hstack([self.counts, np.zeros((2, n))])
-        self.law = self.law.extend(n)
-        self._settled = self._settled.extend(n)
+        self._relation = self._relation.extend(n)
+        self.rebuild()
+        self._settled = None if self._settled is None else self._settled.extend(n)
 
     def keep(self, slots: Mask) -> None:
         self.counts = self.counts[:, slots]
-        self.law = self.law.keep(slots)
-        self.previous = self.previous.keep(slots[: len(self.previous.mean)])
-        self._settled = self._settled.keep(slots)
+        self._relation = self._relation.keep(slots)
+        self.rebuild()
+        self._settled = None if self._settled is None else self._settled.keep(slots)
 
     def rescale(self, factor: Array, shift: Array) -> None:
         p = len(self.previous.mean)
-        self.law = self.law.rescale(factor, shift)
+        self._relation = self._relation.rescale(factor, shift)
+        self.rebuild()
         self.previous = self.previous.rescale(factor[:p], shift[:p])
-        self._settled = self._settled.rescale(factor, shift)
+        self._settled = None if self._settled is None else self._settled.rescale(factor, shift)
 
-    def _fit(self, rows: Array, steps: int, oldest: int) -> tuple[Gaussian, Moments]:
-        """The law given these rows and the settled ones, and the moments of the oldest rows as it expects them."""
-        p, before = len(self.previous.mean), self.previous
+    def _fit(self, rows: Array, steps: int, oldest: int) -> Moments:
+        """Learn from these rows and the settled ones; moments of the oldest rows, as they are expected in the end."""
+        p, before = self.n_previous, self.previous
         seen = ~np.isnan(rows)
         usable = seen[:, :p].any(1) & seen[:, p:].any(1)
         rows, oldest = rows[usable], np.count_nonzero(usable[:oldest])
@@ -270,20 +345,20 @@ class Overlap(RowLaw):
                 expected[n, :p] = before.complete(rows[n, :p], gap.previous)
             covariances.append(before.conditional_covariance(gap.previous))
         # Covariances would hide what the rows say of each other, before anything is known of it.
-        known = self._settled.pooled(self._moments(expected, [], [], None))
+        known = self._pooled(self._moments(expected, [], [], None))
         fit: Regression | None = None
         for step in range(steps if gaps else 1):
             if fit is not None:
                 covariances = self._expect(rows, expected, gaps, total.mean, fit)
             moments = self._moments(expected, gaps, covariances, fit)
-            total = self._settled.pooled(moments)
+            total = self._pooled(moments)
             if fit is None:
                 fit = regress(total, np.full(p, best_penalty(known, p)), _FIRST_PENALTY_STEPS)
             else:
                 fit = regress(total, fit.penalties, _PENALTY_STEPS)
-        law = self._law(expected, gaps, covariances, total, fit)
-        gaps = [gap._replace(rows=[n for n in gap.rows if n < oldest]) for gap in gaps]
-        return law, self._moments(expected[:oldest], gaps, covariances, fit)
+        self._relate(expected, gaps, covariances, total, fit)
+        gaps = [_Gap([n for n in gap.rows if n < oldest], gap.previous, gap.current) for gap in gaps]
+        return self._moments(expected[:oldest], gaps, covariances, fit)
 
     def _expect(self, rows: Array, expected: Array, gaps: list[_Gap], mean: Array, fit: Regression) -> list[Array]:
         """Expect the absent entries anew, in `expected`; covariances of the absent previous ones, per gap."""
@@ -325,19 +400,19 @@ class Overlap(RowLaw):
                 across = covariance @ coefficients
                 scatter[a[:, None], c] += len(gap.rows) * across
                 scatter[c[:, None], a] += len(gap.rows) * across.T
-                scatter[c[:, None], c] += len(gap.rows) * (coefficients.T @ across + np.diag(noise))
+                spread = coefficients.T @ across
+                scatter[c[:, None], c] += len(gap.rows) * ((spread + spread.T) / 2.0 + np.diag(noise))
         return Moments(float(n), mean, scatter)
 
-    def _law(
+    def _relate(
         self, expected: Array, gaps: list[_Gap], covariances: list[Array], total: Moments, fit: Regression
-    ) -> Gaussian:
-        p, n = len(self.previous.mean), max(total.n, 1.0)
-        d = len(total.mean)
+    ) -> None:
+        p, n = self.n_previous, max(total.n, 1.0)
         if total.n < FEWEST:
-            return self.previous.extend(d - p)
+            return
         # The previous space was also seen in the overlap.
         alone = Moments(self._n_before, self.previous.mean, self._n_before * self.previous.covariance)
-        ever = alone.pooled(total.keep(np.arange(d) < p))
+        ever = alone.pooled(total.keep(np.arange(len(total.mean)) < p))
         before = Gaussian(ever.mean, ever.scatter / ever.n)
         coefficients, uncertainty, noise, _ = fit
         # The leverage of a row of the whole history, and that of the rows of the overlap, each left out.
@@ -351,10 +426,6 @@ class Overlap(RowLaw):
                 own[gap.rows] += (covariance * uncertainty[np.ix_(a, a)]).sum()
             left_out = float((own / np.maximum(1.0 - own - 1.0 / n, 1e-3)).mean())
             leverage = (leverage + min(leverage, left_out)) / 2.0
-        across = before.covariance @ coefficients
-        covariance = np.empty((d, d))
-        covariance[:p, :p] = before.covariance
-        covariance[:p, p:] = across
-        covariance[p:, :p] = across.T
-        covariance[p:, p:] = coefficients.T @ across + np.diag(noise * (1.0 + 1.0 / n + leverage))
-        return Gaussian(np.append(before.mean, total.mean[p:] + away @ coefficients), covariance)
+        centre = total.mean[p:] + away @ coefficients
+        self._relation = Relation(before, coefficients, centre, noise * (1.0 + 1.0 / n + leverage))
+        self.rebuild()

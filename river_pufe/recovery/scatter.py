@@ -153,7 +153,8 @@ class Scatter(RowLaw):
         weights = sizes * np.append(left[1:], 1.0)
         mean = left[0] * start.mean + weights @ expected
         apart, away = expected - mean, start.mean - mean
-        covariance = left[0] * (start.covariance + np.outer(away, away)) + apart.T @ (weights[:, None] * apart)
+        apart *= np.sqrt(weights)[:, None]
+        covariance = left[0] * (start.covariance + np.outer(away, away)) + apart.T @ apart
         for pattern in patterns:
             a = np.flatnonzero(pattern.absent)
             covariance[a[:, None], a] += weights[pattern.rows].sum() * pattern.covariance

@@ -36,7 +36,7 @@ _OURS = {
     "recovery.least_squares_rows": ("LeastSquaresRows",),
     "recovery.linear_map": ("Affine", "LinearMap"),
     "recovery.low_rank": ("LowRankGaussian",),
-    "recovery.overlap": ("Moments", "Overlap"),
+    "recovery.overlap": ("Moments", "Overlap", "Relation"),
     "recovery.presence": ("Presence",),
     "recovery.reading": ("Retired",),
     "recovery.rows": ("RowReader",),
