@@ -9,7 +9,7 @@ import numpy as np
 from river import base
 
 from .aggregation import AdaNormalHedge, Aggregator
-from .experts.experts import Round
+from .experts.experts import Predicted, Round
 from .experts.linear import LinearExperts
 from .experts.per_space import as_experts
 from .frames import Batch
@@ -26,8 +26,7 @@ class _Asked(typing.NamedTuple):
 
     version: int
     reading: Reading
-    predictions: Array
-    awake: Array
+    predicted: Predicted
 
 
 class FeatureEvolving(base.Estimator):
@@ -104,23 +103,25 @@ class FeatureEvolving(base.Estimator):
         y = self._task.validate(y)
         self._learn(*self._follow(x), y, w)
 
-    def _learn(self, reading: Reading, predicted: tuple[Array, Array] | None, y: typing.Any, w: float) -> None:
-        """Learn from a sample; `predicted` are predictions and who is awake, where they are known already."""
+    def _learn(self, reading: Reading, predicted: Predicted | None, y: typing.Any, w: float) -> None:
+        """Learn from a sample; `predicted` is what was predicted for it, where that is known already."""
         task = self._task
         task.register(y)
-        if predicted is None or predicted[0].shape[1] != task.n_columns:
+        if predicted is None or predicted.predictions.shape[1] != task.n_columns:
             self._experts.set_n_columns(task.n_columns)
             predicted = self._experts.predict(reading, task)
-        predictions, awake = predicted
+        predictions, awake = predicted.predictions, predicted.awake
         weights = self._aggregator.weights(awake)
         mixture = weights.dot(predictions)
         target = task.target(y)
         losses = task.losses(np.concatenate((predictions, mixture[None])), target)
         self._aggregator.update(losses[:-1], losses[-1], awake)
         self._weights = weights
-        self._experts.learn(reading, Round(predictions, mixture, target, y, w), task)
-        self._recovery.update(reading)
-        task.learn(y)
+        self._experts.learn(reading, Round(predicted, mixture, target, y, w), task)
+        if (units := self._recovery.update(reading)) is not None:
+            self._experts.rescale(units, task)
+        if (unit := task.learn(y, mixture)) is not None:
+            self._experts.rescale_scores(*unit)
 
     def learn_many(self, X: typing.Any, y: typing.Any, w: typing.Any = None) -> None:
         """Learn from the rows of a frame, as `learn_one` does one after another.
@@ -180,9 +181,10 @@ class FeatureEvolving(base.Estimator):
 
         """
         reading, _ = self._follow(x)
-        self._recovery.update(reading)
+        if (units := self._recovery.update(reading)) is not None:
+            self._experts.rescale(units, self._task)
 
-    def _follow(self, x: Sample) -> tuple[Reading, tuple[Array, Array] | None]:
+    def _follow(self, x: Sample) -> tuple[Reading, Predicted | None]:
         """Follow the keys of a sample; its reading, and what was predicted for it if it was asked about last."""
         asked, version = self._asked, self._version
         evolution, reading = self._recovery.advance(x)
@@ -190,7 +192,7 @@ class FeatureEvolving(base.Estimator):
         if evolution:
             self._reset(self._experts.follow(evolution, self._weights))
         elif asked is not None and asked.version == version and asked.reading.row.tobytes() == reading.row.tobytes():
-            return asked.reading, (asked.predictions, asked.awake)
+            return asked.reading, asked.predicted
         return reading, None
 
     def _reset(self, born: Mask) -> None:
@@ -200,9 +202,9 @@ class FeatureEvolving(base.Estimator):
         """Predictions of the experts for a sample, and which are awake."""
         version = self._version
         reading = self._recovery.read(x)
-        predictions, awake = self._experts.predict(reading, self._task)
-        self._asked = _Asked(version, reading, predictions, awake)
-        return predictions, awake
+        predicted = self._experts.predict(reading, self._task)
+        self._asked = _Asked(version, reading, predicted)
+        return predicted.predictions, predicted.awake
 
     def _mixture(self, x: Sample) -> Array:
         predictions, awake = self._predict(x)

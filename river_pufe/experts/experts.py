@@ -13,8 +13,28 @@ from river import base
 
 from ..recovery.evolution import Evolution
 from ..recovery.reading import Reading
+from ..recovery.scaling import NewUnits
 from ..tasks.task import Task
 from ..values import Array, Mask
+
+
+class Predicted(typing.NamedTuple):
+    """What experts predict for a sample.
+
+    Parameters
+    ----------
+    predictions
+        Predictions of all experts, shape (n, columns).
+    awake
+        1 for experts that are awake, 0 for those asleep, shape (n,).
+    inputs
+        What the experts computed from the sample and want to have back when they learn from it.
+
+    """
+
+    predictions: Array
+    awake: Array
+    inputs: typing.Any = None
 
 
 @dataclasses.dataclass(slots=True)
@@ -23,10 +43,10 @@ class Round:
 
     Parameters
     ----------
-    predictions
-        Predictions of all experts, shape (n, columns).
+    predicted
+        What the experts predicted.
     mixture
-        Their weighted mean, shape (columns,).
+        Weighted mean of their predictions, shape (columns,).
     target
         What the predictions should have been, shape (columns,).
     y
@@ -36,7 +56,7 @@ class Round:
 
     """
 
-    predictions: Array
+    predicted: Predicted
     mixture: Array
     target: Array
     y: typing.Any
@@ -83,8 +103,8 @@ class Experts(base.Base, abc.ABC):
         """
 
     @abc.abstractmethod
-    def predict(self, reading: Reading, task: Task) -> tuple[Array, Array]:
-        """Predictions of all experts, shape (n, columns), and 1 for those awake, 0 for those asleep, shape (n,)."""
+    def predict(self, reading: Reading, task: Task) -> Predicted:
+        """What all experts predict for a sample; nothing changes."""
 
     def predict_many(self, views: Array, task: Task) -> tuple[Array, Array] | None:
         """Predictions for many samples of one view, shapes (samples, n, columns) and (n,); None: ask one by one."""
@@ -93,6 +113,12 @@ class Experts(base.Base, abc.ABC):
     @abc.abstractmethod
     def learn(self, reading: Reading, round_: Round, task: Task) -> None:
         """Learn from a sample, given what was predicted for it."""
+
+    def rescale(self, units: NewUnits, task: Task) -> None:  # noqa: B027
+        """Rows come in new units from now on. Experts that read features in their own units need not care."""
+
+    def rescale_scores(self, factor: float, shift: float) -> None:  # noqa: B027
+        """Scores have a new unit from now on: what was s is factor · s + shift."""
 
     def __str__(self) -> str:
         return repr(self)

@@ -1,20 +1,26 @@
-"""What do linear models predict, from several views of a sample and under several rules?"""
+"""What do linear models predict, from several views of a sample, on several features, and under several rules?"""
 
 from __future__ import annotations
 
+import itertools
+import math
+
 import numpy as np
-from scipy.linalg import blas
 
 from ..recovery.evolution import Evolution
 from ..recovery.reading import COMPLETED, FRESH, PRESENT, Reading
+from ..recovery.scaling import NewUnits
 from ..tasks.task import Task
-from ..values import Array, Mask
-from .experts import Experts, Round
+from ..values import Array, Indices, Mask
+from .experts import Experts, Predicted, Round
+from .feature_maps import FeatureMap, Identity, RandomFourier
 from .rules import ImplicitGradient, Newton, UpdateRule
 
 
 class LinearExperts(Experts):
-    """Linear models in three views of a sample, under several learning rules.
+    """Linear models: feature maps × views × rules.
+
+    Three *views* of a sample:
 
     - *present* reads what is there, and is never reset: the linear model that a user would otherwise run;
     - *recovered* reads completed rows. When a space opens it starts from the mixture of all experts, and when features
@@ -25,137 +31,225 @@ class LinearExperts(Experts):
     Where a retired feature returns, *present* goes on with the weight that it had, and *fresh* starts from the one that
     *recovered* had.
 
-    All experts under one rule share its gains, so a round costs one product with a matrix of weights for all scores,
-    and one step and one update of rank one for each rule. Memory is O(rules · d) numbers, and what the rules need.
+    *Feature maps* add up: models of the second one read the features of the first as well. By default there are models
+    of the row itself, and models of the row with random Fourier features beside it, for targets that are not linear.
+
+    All experts under one rule on the same features share its gains, so a round costs one product of the features with a
+    matrix of weights for all scores, and one step for each rule and map. Memory is O(maps · rules · n) numbers for n
+    features, and what the rules need.
 
     Parameters
     ----------
+    maps
+        The feature maps. ``(Identity(),)`` leaves the nonlinear models out.
     rules
-        The learning rules; each is used in every view. By default a second-order one, with a memory of 500
-        rounds, and a first-order one, which follows what changes faster.
-    prior
+        The learning rules. By default a second-order one, with a memory of 500 rounds, a first-order one, which follows
+        what changes faster, and one that follows what changes from day to day.
+    view_prior
         How much the views *present*, *recovered* and *fresh* count before any loss. The recovered model is what was
         best so far, so most of the trust is in it.
+    rule_prior
+        How much each rule counts before any loss; None: all alike, but for the fast one.
+    map_prior
+        How much each map counts before any loss; None: all alike.
 
     """
 
     VIEWS = ("present", "recovered", "fresh")
 
     def __init__(
-        self, rules: tuple[UpdateRule, ...] | None = None, prior: tuple[float, float, float] = (3.0, 8.0, 1.0)
+        self,
+        maps: tuple[FeatureMap, ...] | None = None,
+        rules: tuple[UpdateRule, ...] | None = None,
+        view_prior: tuple[float, float, float] = (3.0, 8.0, 1.0),
+        rule_prior: tuple[float, ...] | None = None,
+        map_prior: tuple[float, ...] | None = None,
     ) -> None:
-        if not (len(prior) == 3 and min(prior) > 0):
-            raise ValueError(f"prior is one number above 0 for each of present, recovered and fresh, not {prior!r}")
-        self.rules = rules if rules is not None else (Newton(forgetting=0.998), ImplicitGradient())
-        self.prior = prior
-        self._rules = [rule.clone() for rule in self.rules]
-        for rule in self._rules:
-            rule.extend(1)
-        self._n_columns = 0
+        if rules is None:
+            rules = (Newton(forgetting=0.998), ImplicitGradient(0.03), ImplicitGradient(0.3))
+            rule_prior = rule_prior if rule_prior is not None else (1.0, 1.0, 0.1)
+        self.maps = maps if maps is not None else (Identity(), RandomFourier())
+        self.rules = rules
+        self.view_prior = view_prior
+        self.rule_prior = rule_prior if rule_prior is not None else (1.0,) * len(self.rules)
+        self.map_prior = map_prior if map_prior is not None else (1.0,) * len(self.maps)
+        for name, prior, n in (
+            ("view_prior", self.view_prior, len(self.VIEWS)),
+            ("rule_prior", self.rule_prior, len(self.rules)),
+            ("map_prior", self.map_prior, len(self.maps)),
+        ):
+            if not (len(prior) == n > 0 and min(prior) > 0):
+                raise ValueError(f"{name} has {n} numbers above 0, not {prior!r}")
+        self._maps = [each.clone() for each in self.maps]
+        # One for each map and rule, map by map.
+        self._rules = [rule.clone() for _ in self._maps for rule in self.rules]
+        self._n_slots = self._n_columns = 0
         # There is nothing fresh about the first space.
         self._awake: Array = np.tile([1.0, 1.0, 0.0], len(self._rules))
-        # Rules × inputs (the constant first) × views · columns.
-        self._weights: Array = np.zeros((len(self._rules), 1, 0))
+        # Inputs (the constant first, then the features of each map) × maps · rules × views × columns.
+        self._weights: Array = np.zeros((0, len(self._rules), len(self.VIEWS), 0))
+        self._ends = [0] * len(self._maps)
+        self._rearrange([np.full(each.n, -1) for each in self._maps])
+        # Weights of the slots of retired spaces on the features that belong to a slot, and the unit of their scores.
         self._retired: dict[int, Array] = {}
+        self._unit = 1.0
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(f"{view} {rule.name}" for rule in self._rules for view in self.VIEWS)
+        kinds = itertools.product(self._maps, self.rules, self.VIEWS)
+        return tuple(" ".join(filter(None, (view, each.name, rule.name))) for each, rule, view in kinds)
 
     @property
     def priors(self) -> Array:
-        return np.tile(self.prior, len(self._rules))
+        return np.multiply.outer(np.multiply.outer(self.map_prior, self.rule_prior), self.view_prior).reshape(-1)
 
     def set_n_columns(self, n_columns: int) -> None:
         more = n_columns - self._n_columns
-        if more == 0:
-            return
-        known = self._cube
-        # A class is most like the mean of the others before anything is known of it; the first one has score 0.
-        mean = known.sum(-1, keepdims=True) / (self._n_columns + 1)
-        self._n_columns = n_columns
-        self._cube = np.concatenate([known, np.repeat(mean, more, axis=-1)], axis=-1)
-        for identifier, slab in self._retired.items():
-            average = slab.sum(-1, keepdims=True) / (known.shape[-1] + 1)
-            self._retired[identifier] = np.concatenate([slab, np.repeat(average, more, axis=-1)], axis=-1)
+        if more:
+            # A class is most like the mean of the others before anything is known of it; the first one has score 0.
+            share = 1.0 / (self._n_columns + 1)
+            self._weights = _with_mean(self._weights, share, more)
+            self._retired = {number: _with_mean(weights, share, more) for number, weights in self._retired.items()}
+            self._n_columns = n_columns
 
-    def predict(self, reading: Reading, task: Task) -> tuple[Array, Array]:
-        views = reading.views
-        scores = views[0] @ self._weights if len(views) == 1 else np.einsum("vd,rdvc->rvc", views, self._cube)
-        return task.predictions(scores.reshape(len(self._awake), self._n_columns)), self._awake
+    def predict(self, reading: Reading, task: Task) -> Predicted:
+        inputs = self._inputs(reading.views, task)
+        if len(inputs) == 1:
+            scores = inputs[0] @ self._weights.reshape(len(self._weights), -1)
+        else:
+            scores = np.einsum("vi,igvc->gvc", inputs, self._weights)
+        return Predicted(task.predictions(scores.reshape(len(self._awake), self._n_columns)), self._awake, inputs)
 
     def predict_many(self, views: Array, task: Task) -> tuple[Array, Array] | None:
         if not self._n_columns:
             return None
-        scores = (views @ self._weights).swapaxes(0, 1).reshape(-1, self._n_columns)
-        predictions = task.predictions(scores)
+        scores = self._inputs(views, task) @ self._weights.reshape(len(self._weights), -1)
+        predictions = task.predictions(scores.reshape(-1, self._n_columns))
         return predictions.reshape(len(views), len(self._awake), self._n_columns), self._awake
 
+    def _inputs(self, views: Array, task: Task) -> Array:
+        """What the models read, shape (views, inputs), from standardized rows behind a leading 1."""
+        inputs = np.empty((len(views), len(self._weights)))
+        inputs[:, 0] = 1.0
+        rows = np.maximum(np.minimum(views[:, 1:], task.clip), -task.clip)
+        start = 1
+        for each, end in zip(self._maps, self._ends):
+            inputs[:, start:end] = each(rows)
+            start = end
+        return inputs
+
     def learn(self, reading: Reading, round_: Round, task: Task) -> None:
-        if not self._n_columns:
-            return
-        views = reading.views
-        curvature = task.curvature(round_.mixture)
-        errors = task.errors(round_.predictions, round_.target)
-        if round_.w != 1.0:
-            curvature, errors = round_.w * curvature, round_.w * errors
-        learn_from = min(COMPLETED, len(views) - 1)
-        if len(views) == 1:
-            for weights, rule, error in zip(self._weights, self._rules, errors.reshape(len(self._rules), -1)):
-                direction, size = rule.step(views, curvature, learn_from)[0]
-                # In place: the transpose is in the column order that BLAS wants.
-                blas.dger(size, error, direction, a=weights.T, overwrite_a=1)
-        else:
-            errors = errors.reshape(len(self._rules), len(self.VIEWS), self._n_columns)
-            for weights, rule, error in zip(self._cube, self._rules, errors):
-                for view, (direction, size) in enumerate(rule.step(views, curvature, learn_from)):
-                    weights[:, view] += direction[:, None] * (size * error[view])
+        inputs: Array = round_.predicted.inputs
+        learn_from = min(COMPLETED, len(inputs) - 1)
+        if self._n_columns:
+            errors = task.errors(round_.predicted.predictions, round_.target)
+            curvature = task.curvature(round_.mixture, round_.target)
+            if round_.w != 1.0:
+                curvature, errors = round_.w * curvature, round_.w * errors
+            gains = np.zeros((len(self._rules), len(inputs), len(self._weights)))
+            for gain, rule, end in zip(gains, self._rules, self._ends_by_rule):
+                for view, (direction, size) in enumerate(rule.step(inputs[:, :end], curvature, learn_from)):
+                    np.multiply(direction, size, out=gain[view, :end])
+            self._weights += gains.transpose(2, 0, 1)[..., None] * errors.reshape(self._weights.shape[1:])
+        for each in self._maps:
+            each.learn(np.maximum(np.minimum(reading.completed[1:], task.clip), -task.clip))
 
     def follow(self, evolution: Evolution, weights: Array) -> Mask:
-        born = np.zeros((len(self._rules), len(self.VIEWS)), dtype=bool)
-        cube = self._cube
+        born = np.zeros(self._weights.shape[1:3], dtype=bool)
         if evolution.overlap:
-            cube = cube.copy()
-            cube[:, :, COMPLETED] = np.einsum("rdvc,rv->dc", cube, weights.reshape(born.shape))
-            cube[:, 0, FRESH] = cube[:, 0, COMPLETED]
-            cube[:, 1:, FRESH] = 0.0
-            born[:, FRESH] = True
+            self._start_fresh(weights.reshape(len(self._maps), len(self.rules), len(self.VIEWS)))
             self._awake = np.ones(born.size)
+            born[:, FRESH] = True
         if evolution.opened:
-            opened = np.zeros((len(cube), evolution.opened, *cube.shape[2:]))
-            for slot, origin in enumerate(evolution.origins):
-                if origin is not None:
-                    space, position = origin
-                    opened[:, slot, [PRESENT, FRESH]] = self._retired[space][:, position]
-            cube = np.concatenate([cube, opened], axis=1)
-            for rule in self._rules:
-                rule.extend(evolution.opened)
+            self._open(evolution)
         if evolution.keep is not None:
-            cube = self._drop(cube, np.append(True, evolution.keep), evolution)
+            self._keep(evolution, evolution.keep)
         for identifier in evolution.forgotten:
             del self._retired[identifier]
-        self._cube = cube
         born |= evolution.replaced
         return born.reshape(-1)
 
-    def _drop(self, cube: Array, keep: Mask, evolution: Evolution) -> Array:
-        dropped, cube = cube[:, ~keep], cube[:, keep]
+    def _start_fresh(self, shares: Array) -> None:
+        """Recovered models become the mixture of all models of the same features, and fresh ones start anew."""
+        for models, share in zip(np.split(self._weights, len(self._maps), axis=1), shares):
+            share = share if share.sum() > 0 else np.multiply.outer(self.rule_prior, self.view_prior)
+            models[:, :, COMPLETED] = np.einsum("irvc,rv->ic", models, share / share.sum())[:, None]
+        self._weights[1:, :, FRESH] = 0.0
+        self._weights[0, :, FRESH] = self._weights[0, :, COMPLETED]
+
+    def _open(self, evolution: Evolution) -> None:
+        strengths = np.square(self._weights[:, :, COMPLETED]).sum((1, 2))
+        starts = [1, *self._ends]
+        self._rearrange(
+            [
+                each.open(evolution.opened, self._n_slots, strengths[start:end], evolution.overlap)
+                for each, start, end in zip(self._maps, starts, self._ends)
+            ]
+        )
+        for slot, origin in enumerate(evolution.origins, self._n_slots):
+            if origin is not None:
+                space, position = origin
+                for i, known in zip(self._inputs_of(slot), self._retired[space][position]):
+                    self._weights[i][:, [PRESENT, FRESH]] = self._unit * known
+        self._n_slots += evolution.opened
+
+    def _keep(self, evolution: Evolution, slots: Mask) -> None:
         if evolution.retired is not None:
-            self._retired[evolution.retired] = dropped[:, :, [PRESENT, COMPLETED]]
-        if evolution.recover is not None:
-            for rule, weights in zip(cube, dropped):
-                moved, constant = evolution.recover.pull_back(weights[:, COMPLETED])
-                rule[1:, COMPLETED] += moved
-                rule[0, COMPLETED] += constant
-        for learning_rule in self._rules:
-            learning_rule.keep(keep)
-        return cube
+            dropped = [self._weights[self._inputs_of(slot)] for slot in np.flatnonzero(~slots)]
+            self._retired[evolution.retired] = np.array(dropped)[..., [PRESENT, COMPLETED], :] / self._unit
+        before, starts, ends = self._weights, [1, *self._ends], self._ends
+        origins = [each.keep(slots, evolution.recover) for each in self._maps]
+        self._rearrange(origins)
+        self._n_slots = int(np.count_nonzero(slots))
+        if evolution.recover is None:
+            return
+        for each, kept, start, end, at in zip(self._maps, origins, starts, ends, [1, *self._ends]):
+            lost = np.setdiff1d(np.arange(end - start), kept)
+            if len(lost):
+                weights = before[start:end][lost][:, :, COMPLETED]
+                moved, constant = each.pull_back(weights.reshape(len(lost), -1), evolution.recover)
+                self._weights[at : at + each.n, :, COMPLETED] += moved.reshape(-1, *weights.shape[1:])
+                self._weights[0, :, COMPLETED] += constant.reshape(weights.shape[1:])
+
+    def _inputs_of(self, slot: int) -> list[int]:
+        """The inputs that are features of a slot alone."""
+        return [start + slot for each, start in zip(self._maps, [1, *self._ends]) if each.per_slot]
+
+    def _rearrange(self, origins: list[Indices]) -> None:
+        """Other inputs, given what each feature of each map was before."""
+        starts = [1, *self._ends]
+        known = [np.where(of >= 0, of + start, -1) for of, start in zip(origins, starts)]
+        inputs = np.concatenate([[0 if len(self._weights) else -1], *known])
+        weights = np.zeros((len(inputs), *self._weights.shape[1:]))
+        weights[inputs >= 0] = self._weights[inputs[inputs >= 0]]
+        self._weights = weights
+        self._ends = list(itertools.accumulate((len(of) for of in origins), initial=1))[1:]
+        for rule, end in zip(self._rules, self._ends_by_rule):
+            rule.rearrange(inputs[:end])
 
     @property
-    def _cube(self) -> Array:
-        """The weights as rules × inputs × views × columns."""
-        return self._weights.reshape(*self._weights.shape[:2], len(self.VIEWS), self._n_columns)
+    def _ends_by_rule(self) -> list[int]:
+        """Number of inputs that each rule reads."""
+        return [end for end in self._ends for _ in self.rules]
 
-    @_cube.setter
-    def _cube(self, cube: Array) -> None:
-        self._weights = np.ascontiguousarray(cube).reshape(*cube.shape[:2], len(self.VIEWS) * self._n_columns)
+    def rescale(self, units: NewUnits, task: Task) -> None:
+        if not task.exact:
+            return
+        of_maps = [each.rescale(units) for each in self._maps]
+        factor = np.concatenate([[1.0], *(of.factor for of in of_maps)])
+        shift = np.concatenate([[0.0], *(of.shift for of in of_maps)])
+        seen = np.concatenate([[math.inf], *(of.seen for of in of_maps)])
+        for g, (rule, end) in enumerate(zip(self._rules, self._ends_by_rule)):
+            of_inputs = NewUnits(factor[:end], shift[:end], seen[:end])
+            self._weights[:end, g] = rule.rescale(of_inputs, self._weights[:end, g])
+
+    def rescale_scores(self, factor: float, shift: float) -> None:
+        self._weights *= factor
+        self._weights[0] += shift
+        self._unit *= factor
+
+
+def _with_mean(weights: Array, share: float, more: int) -> Array:
+    """Weights with some more columns, which are the mean of the others and of 0."""
+    mean = share * weights.sum(-1, keepdims=True)
+    return np.concatenate([weights, np.repeat(mean, more, axis=-1)], axis=-1)

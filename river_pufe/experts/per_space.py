@@ -12,7 +12,7 @@ from ..recovery.evolution import Evolution
 from ..recovery.reading import Reading
 from ..tasks.task import Task
 from ..values import Array, Key, Mask
-from .experts import Experts, Round
+from .experts import Experts, Predicted, Round
 from .learners import Learner, OnlineGradientDescent, RiverModel
 
 #: The expert on what is present stands beside those of the spaces, under a number that no space has.
@@ -163,7 +163,7 @@ class SpaceExperts(Experts):
             predicting, learning = predicting | {_PRESENT}, learning | {_PRESENT}
         return predicting & rows.keys(), learning & rows.keys()
 
-    def predict(self, reading: Reading, task: Task) -> tuple[Array, Array]:
+    def predict(self, reading: Reading, task: Task) -> Predicted:
         rows = self._rows(reading)
         predicting, _ = self._roles_now(reading, rows)
         scores = np.zeros((len(self._numbers), self._n_columns))
@@ -172,7 +172,7 @@ class SpaceExperts(Experts):
             if number in predicting:
                 scores[position] = self._learners[number].scores(rows[number], task)
                 awake[position] = 1.0
-        return task.predictions(scores), awake
+        return Predicted(task.predictions(scores), awake)
 
     def learn(self, reading: Reading, round_: Round, task: Task) -> None:
         rows = self._rows(reading)

@@ -8,10 +8,16 @@ import numpy as np
 from river import base
 from scipy.linalg import blas
 
-from ..values import Array, Mask
+from ..recovery.scaling import NewUnits
+from ..values import Array, Indices, Mask
 
 #: Fold the scale into the matrix once it exceeds this, to avoid overflow.
 _LARGE = 1e6
+#: Units of so many values are worth to be followed: where it is known how certain each weight is, and where it is not.
+_ROUGH, _FIRM = 3, 30
+#: Units that differ by more than this (a logarithm) change what a prior means; restoring it costs O(d³), so up to so
+#: many inputs.
+_NOTABLE, _NARROW = 0.1, 256
 
 
 class UpdateRule(base.Base, abc.ABC):
@@ -42,12 +48,25 @@ class UpdateRule(base.Base, abc.ABC):
         """
 
     @abc.abstractmethod
-    def extend(self, n: int) -> None:
-        """Append n inputs."""
+    def rearrange(self, origins: Indices) -> None:
+        """Other inputs: what each was before, shape (inputs,); -1 where nothing is known of it."""
 
     @abc.abstractmethod
-    def keep(self, inputs: Mask) -> None:
-        """Drop all other inputs."""
+    def rescale(self, units: NewUnits, weights: Array) -> Array:
+        """Follow new units of the inputs.
+
+        Parameters
+        ----------
+        units
+            The units; input 0 is the constant.
+        weights
+            The weights that this rule has learned, shape (inputs, …).
+
+        Returns
+        -------
+        Weights with which scores stay as they are, as far as the former units were worth it; of the same shape.
+
+        """
 
     @property
     def name(self) -> str:
@@ -97,6 +116,8 @@ class Newton(UpdateRule):
         # P = scale · inverse, of which only the upper triangle is up to date, or its diagonal alone.
         self._inverse: Array = np.zeros((0, 0), order="F")
         self._scale = 1.0
+        # The share of the prior that is left.
+        self._left = 1.0
         self._trace = 0.0
         # What the trace of P was before anything was learned.
         self._most = 0.0
@@ -128,6 +149,7 @@ class Newton(UpdateRule):
 
     def _forget(self) -> None:
         self._scale /= self.forgetting
+        self._left *= self.forgetting
         if self._scale > _LARGE:
             self._inverse *= self._scale
             self._scale = 1.0
@@ -137,24 +159,63 @@ class Newton(UpdateRule):
         self._trace = float(_diagonal(self._inverse).sum())
         self._most = len(self._inverse) ** 0.5 / self.prior
 
-    def extend(self, n: int) -> None:
-        d = len(self._inverse)
-        fresh = 1.0 / (self.prior * (d + n) ** 0.5 * self._scale)
-        if d + n > self.max_size:
-            grown = np.append(_diagonal(self._inverse), np.full(n, fresh))
+    def rearrange(self, origins: Indices) -> None:
+        d, known = len(origins), origins >= 0
+        fresh = 1.0 / (self.prior * d**0.5 * self._scale)
+        if d > self.max_size:
+            self._inverse = np.where(known, _diagonal(self._inverse)[origins], fresh) if known.any() else fresh * np.ones(d)
         else:
-            grown = np.zeros((d + n, d + n), order="F")
-            grown.flat[:: d + n + 1] = fresh
-            grown[:d, :d] = self._inverse if self._inverse.ndim == 2 else np.diag(self._inverse)
-        self._inverse = grown
+            before = self._inverse if self._inverse.ndim == 2 else np.diag(self._inverse)
+            inverse = np.zeros((d, d), order="F")
+            inverse.flat[:: d + 1] = fresh
+            at, of = np.flatnonzero(known), origins[known]
+            inverse[np.ix_(at, at)] = before[np.ix_(of, of)]
+            self._inverse = inverse
         self._measure()
 
-    def keep(self, inputs: Mask) -> None:
+    def rescale(self, units: NewUnits, weights: Array) -> Array:
+        known: Mask = units.seen >= _ROUGH
+        factor, shift = np.where(known, units.factor, 1.0), np.where(known, units.shift, 0.0)
+        # What was learned in rough units is a guess, of which nothing is certain.
+        rough = ~known
+        rough[0] = bool(rough[1:].all())
+        if rough.any():
+            self.rearrange(np.where(rough, -1, np.arange(len(rough))))
         if self._inverse.ndim == 1:
-            self._inverse = self._inverse[inputs]
+            self._inverse /= factor * factor
+            self._measure()
+            return restated(factor, shift, weights)
+        P = self._scale * self._inverse
+        P = np.triu(P) + np.triu(P, 1).T
+        d, most = len(P), self._most
+        if d <= _NARROW and bool(np.any(np.abs(np.log(factor)) > _NOTABLE)):
+            # What was seen is expressed in the new units, and what was assumed is assumed in the new units instead.
+            assumed = self._left * self.prior * d**0.5 * np.eye(d)
+            information = np.linalg.inv(P)
+            moment = information @ weights.reshape(d, -1)
+            seen = _transformed(factor, shift, _transformed(factor, shift, information - assumed).T)
+            P = np.linalg.inv(seen + assumed)
+            P = 0.5 * (P + P.T)
+            weights = (P @ _transformed(factor, shift, moment)).reshape(weights.shape)
         else:
-            self._inverse = np.asfortranarray(self._inverse[np.ix_(inputs, inputs)])
+            P = restated(factor, shift, restated(factor, shift, P).T)
+            weights = restated(factor, shift, weights)
+        self._inverse, self._scale = np.asfortranarray(P), 1.0
         self._measure()
+        self._most = most
+        return weights
+
+
+def restated(factor: Array, shift: Array, weights: Array) -> Array:
+    """Weights on factor · x + shift, x₀ = 1, that give the same scores as given weights on x; shape (inputs, …)."""
+    columns = weights.reshape(len(weights), -1) / factor[:, None]
+    columns[0] -= shift @ columns
+    return columns.reshape(weights.shape)
+
+
+def _transformed(factor: Array, shift: Array, moments: Array) -> Array:
+    """Sums over x·(…) as sums over (factor · x + shift)·(…), x₀ = 1; shape (inputs, k)."""
+    return factor[:, None] * moments + shift[:, None] * moments[0]
 
 
 def _diagonal(matrix: Array) -> Array:
@@ -182,13 +243,14 @@ class ImplicitGradient(UpdateRule):
 
     @property
     def name(self) -> str:
-        return "gradient"
+        return f"gradient {self.rate:g}"
 
     def step(self, views: Array, curvature: float, learn_from: int) -> list[tuple[Array, float]]:
         return [(view, self.rate / (1.0 + curvature * self.rate * float(view.dot(view)))) for view in views]
 
-    def extend(self, n: int) -> None:
+    def rearrange(self, origins: Indices) -> None:
         pass
 
-    def keep(self, inputs: Mask) -> None:
-        pass
+    def rescale(self, units: NewUnits, weights: Array) -> Array:
+        known = units.seen >= _FIRM
+        return restated(np.where(known, units.factor, 1.0), np.where(known, units.shift, 0.0), weights)

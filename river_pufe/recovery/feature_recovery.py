@@ -15,7 +15,7 @@ from .completion import Completion, ConditionalMean
 from .evolution import Event, Evolution, FeatureSpace
 from .linear_map import Affine, LinearMap
 from .reading import COMPLETED, FRESH, PRESENT, Reading, Retired
-from .scaling import RowScaler, Scaler
+from .scaling import NewUnits, RowScaler, Scaler
 from .spaces import FeatureSpaces
 
 
@@ -211,7 +211,7 @@ class FeatureRecovery(base.Transformer):
         views = np.empty((3 if p else 1, len(row) + 1))
         views[:, 0] = 1.0
         scaled = self._scaler.scale(row, out=views[0, 1:])
-        # Scaled values are clipped, so only a NaN can hide in this sum of squares.
+        # Scaled values are finite, so only a NaN can hide in this sum of squares.
         incomplete = not scaled.dot(scaled) < math.inf
         if incomplete and not p:
             views = np.repeat(views, 3, axis=0)
@@ -219,9 +219,10 @@ class FeatureRecovery(base.Transformer):
             views[1:] = views[0]
         usable = True
         if incomplete:
-            scaled, absent = views[COMPLETED, 1:].copy(), np.isnan(scaled)
+            absent = np.isnan(scaled)
+            completed, usable = self._complete(self._scaler.clipped(scaled), absent)
             views[PRESENT, 1:][absent] = 0.0
-            views[COMPLETED:, 1:], usable = self._complete(scaled, absent)
+            views[COMPLETED:, 1:][:, absent] = completed[absent]
         if p:
             views[FRESH, 1 : p + 1] = 0.0
         return self._as_reading(row, views, usable)
@@ -302,16 +303,17 @@ class FeatureRecovery(base.Transformer):
         self._sketch.keep(keep)
         return recover
 
-    def update(self, reading: Reading) -> None:
-        """Update the statistics of the scaler, and the sketch."""
+    def update(self, reading: Reading) -> NewUnits | None:
+        """Update the statistics of the scaler, and the sketch; the units, where they are new."""
         if reading.usable:
-            self._sketch.update(reading.completed[1:])
-        if (units := self._scaler.update(reading.row)) is not None:
-            factor, shift = units
-            self._sketch.rescale(factor, shift)
+            self._sketch.update(self._scaler.clipped(reading.completed[1:]))
+        units = self._scaler.update(reading.row)
+        if units is not None:
+            self._sketch.rescale(units.factor, units.shift)
             if self._previous is not None:
                 own = self._spaces.n_previous
-                self._previous.rescale(factor[:own], shift[:own])
+                self._previous.rescale(units.factor[:own], units.shift[:own])
             for retired in self._retired.values():
                 if retired.recover is not None:
-                    retired.recover.rescale(factor, shift)
+                    retired.recover.rescale(units.factor, units.shift)
+        return units

@@ -90,7 +90,7 @@ class Reading:
     @functools.cached_property
     def known(self) -> dict[Key, float]:
         """All features by key, in their own units: absent ones completed, those of retired spaces recovered."""
-        row = self.completed[1:]
+        row = self.scaler.clipped(self.completed[1:])
         completed = np.where(np.isnan(self.row), self.scaler.unscale(row), self.row)
         known: dict[Key, float] = {}
         for retired in self.retired:

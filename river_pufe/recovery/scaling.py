@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import dataclasses
 import math
 
 import numpy as np
@@ -26,6 +27,26 @@ _FARTHEST = 1e50
 _GROWTH, _LATEST = 1.25, 64
 
 
+@dataclasses.dataclass(frozen=True)
+class NewUnits:
+    """Units in place of former ones: what was z is now factor · z + shift.
+
+    Parameters
+    ----------
+    factor
+        Shape (d,).
+    shift
+        Shape (d,).
+    seen
+        Number of values that the former unit rests on, shape (d,).
+
+    """
+
+    factor: Array
+    shift: Array
+    seen: Array
+
+
 class Scaler(base.Base, abc.ABC):
     """Expresses the entries of a row in units, slot by slot.
 
@@ -45,18 +66,16 @@ class Scaler(base.Base, abc.ABC):
         """Scaled row, written to `out`; both of shape (d,), or (n, d) for several rows."""
 
     @abc.abstractmethod
+    def clipped(self, scaled: Array) -> Array:
+        """A scaled row as statistics may take it: no entry counts for too much. Shape (d,)."""
+
+    @abc.abstractmethod
     def unscale(self, scaled: Array) -> Array:
         """The row whose scaled form is `scaled`, shape (d,)."""
 
     @abc.abstractmethod
-    def update(self, row: Array) -> tuple[Array, Array] | None:
-        """Learn from one more row, and from time to time renew the units.
-
-        Returns
-        -------
-        Where the units are new, factor and shift, both of shape (d,): what was z is now factor · z + shift.
-
-        """
+    def update(self, row: Array) -> NewUnits | None:
+        """Learn from one more row, and from time to time renew the units."""
 
     @abc.abstractmethod
     def extend(self, n: int) -> None:
@@ -136,20 +155,23 @@ class RowScaler(Scaler):
     def scale(self, row: Array, out: Array) -> Array:
         np.subtract(row, self.mean, out=out)
         out *= self._inverse
-        return _clip(out, self._limit, out)
+        return _clip(out, _FARTHEST, out)
+
+    def clipped(self, scaled: Array) -> Array:
+        return _clip(scaled, self._limit, np.empty_like(scaled))
 
     def unscale(self, scaled: Array) -> Array:
         return self.mean + scaled * self.deviation
 
-    def update(self, row: Array) -> tuple[Array, Array] | None:
+    def update(self, row: Array) -> NewUnits | None:
         self._latest[self._n_latest] = row
         self._n_latest += 1
         self._age += 1
         return self._renew() if self._age >= self._next else None
 
-    def _renew(self) -> tuple[Array, Array]:
+    def _renew(self) -> NewUnits:
         self._next = self._age + math.ceil(min(self._age * (_GROWTH - 1.0), _LATEST))
-        mean, deviation, inverse = self.mean, self.deviation, self._inverse
+        mean, deviation, inverse, seen = self.mean, self.deviation, self._inverse, self._n.copy()
         collapsed = self._learn(self._latest[: self._n_latest] - mean)
         self._n_latest = 0
         self.deviation = np.sqrt(self._variance)
@@ -159,7 +181,7 @@ class RowScaler(Scaler):
         # likewise after a scale that a spike had inflated was reset.
         known = varies & (inverse > 0) & ~collapsed
         factor = np.where(known, deviation * self._inverse, 1.0)
-        return factor, np.where(known, (mean - self.mean) * self._inverse, 0.0)
+        return NewUnits(factor, np.where(known, (mean - self.mean) * self._inverse, 0.0), seen)
 
     def _learn(self, shifts: Array) -> Mask:
         """Learn from a block of rows, shape (k, d), given as distances from the mean; which slots start anew."""
@@ -221,6 +243,9 @@ class NoScaler(Scaler):
 
     def scale(self, row: Array, out: Array) -> Array:
         return _clip(row, _FARTHEST, out)
+
+    def clipped(self, scaled: Array) -> Array:
+        return scaled
 
     def unscale(self, scaled: Array) -> Array:
         return scaled

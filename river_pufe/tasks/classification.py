@@ -68,7 +68,7 @@ class Classification(Task):
         columns = np.eye(len(self.classes))[:, 1:]
         self._targets = dict(zip(self.classes, columns))
 
-    def learn(self, y: Label) -> None:
+    def learn(self, y: Label, mixture: Array) -> None:
         pass
 
     def target(self, y: Label) -> Array:
@@ -95,7 +95,7 @@ class Classification(Task):
         losses: Array = squares[:, 0] if off.shape[1] == 1 else 0.5 * (squares.sum(1) + np.square(off.sum(1)))
         return losses
 
-    def curvature(self, mixture: Array) -> float:
+    def curvature(self, mixture: Array, target: Array) -> float:
         probabilities: list[float] = mixture.tolist()
         first = 1.0 - sum(probabilities)
         return (1.0 - first * first - sum(p * p for p in probabilities)) / (len(probabilities) + 1)
@@ -137,8 +137,8 @@ class MarginClassification(Classification):
         losses: Array = np.minimum(total - predictions @ target, 1.0)
         return losses
 
-    def curvature(self, mixture: Array) -> float:
-        return super().curvature(super().predictions(mixture[None])[0])
+    def curvature(self, mixture: Array, target: Array) -> float:
+        return super().curvature(super().predictions(mixture[None])[0], target)
 
     def answer(self, mixture: Array) -> dict[Label, float]:
         return super().answer(super().predictions(mixture[None])[0])

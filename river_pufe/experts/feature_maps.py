@@ -1,0 +1,234 @@
+"""On which functions of a row is a linear model trained?"""
+
+from __future__ import annotations
+
+import abc
+import math
+
+import numpy as np
+from river import base
+
+from ..recovery.linear_map import Affine
+from ..recovery.scaling import NewUnits
+from ..values import Array, Indices, Mask
+
+
+class FeatureMap(base.Base, abc.ABC):
+    """Functions of a row, the *features*, on which linear models are trained.
+
+    A map follows the slots of the row. Where its features change, it says what each of them was before, so that weights
+    and what rules know of them can be kept.
+
+    Attributes
+    ----------
+    name
+        Short name in the names of experts.
+    per_slot
+        Whether feature i is a function of slot i alone: weights are then remembered for a slot that returns.
+
+    """
+
+    name: str = ""
+    per_slot: bool = False
+
+    @property
+    @abc.abstractmethod
+    def n(self) -> int:
+        """Number of features."""
+
+    @abc.abstractmethod
+    def __call__(self, rows: Array) -> Array:
+        """Features of rows, shapes (k, d) and (k, n)."""
+
+    @abc.abstractmethod
+    def open(self, n_slots: int, n_known: int, strengths: Array, overlap: bool) -> Indices:
+        """Slots are appended for new keys.
+
+        Parameters
+        ----------
+        n_slots
+            Number of new slots.
+        n_known
+            Number of slots before.
+        strengths
+            How much each feature counts, shape (n,).
+        overlap
+            Whether another space begins.
+
+        Returns
+        -------
+        What each feature was before, shape (n,) of then; -1 where it is new.
+
+        """
+
+    @abc.abstractmethod
+    def keep(self, slots: Mask, recover: Affine | None) -> Indices:
+        """All slots but some are dropped, which follow from the others by `recover`, if that is known.
+
+        Returns
+        -------
+        What each feature was before, shape (n,) of then.
+
+        """
+
+    def pull_back(self, weights: Array, recover: Affine) -> tuple[Array, Array]:
+        """Weights on the features that are left, and the constant, equal to weights on those that were dropped.
+
+        Parameters
+        ----------
+        weights
+            Shape (dropped, k).
+        recover
+            The map from the slots that are left to those that were dropped.
+
+        """
+        return np.zeros((self.n, weights.shape[1])), np.zeros(weights.shape[1])
+
+    def rescale(self, units: NewUnits) -> NewUnits:
+        """Follow new units of the slots; the new units of the features."""
+        return NewUnits(np.ones(self.n), np.zeros(self.n), np.full(self.n, math.inf))
+
+    def learn(self, row: Array) -> None:  # noqa: B027
+        """Learn from a completed row, shape (d,)."""
+
+    def __str__(self) -> str:
+        return repr(self)
+
+
+class Identity(FeatureMap):
+    """The row itself."""
+
+    per_slot = True
+
+    def __init__(self) -> None:
+        self._n = 0
+
+    @property
+    def n(self) -> int:
+        return self._n
+
+    def __call__(self, rows: Array) -> Array:
+        return rows
+
+    def open(self, n_slots: int, n_known: int, strengths: Array, overlap: bool) -> Indices:
+        self._n = n_known + n_slots
+        return np.concatenate([np.arange(n_known), np.full(n_slots, -1)])
+
+    def keep(self, slots: Mask, recover: Affine | None) -> Indices:
+        self._n = int(np.count_nonzero(slots))
+        return np.flatnonzero(slots)
+
+    def pull_back(self, weights: Array, recover: Affine) -> tuple[Array, Array]:
+        return recover.pull_back(weights)
+
+    def rescale(self, units: NewUnits) -> NewUnits:
+        return units
+
+
+class RandomFourier(FeatureMap):
+    """Random Fourier features $\\sqrt 2 \\cos(w^T x + b)$: a linear model of them is a model of Gaussian kernels.
+
+    **When to use it.** Beside the row itself, by default: for targets that are not linear.
+
+    A frequency w is a random combination of the first rows of a space, as many as `n_rows`: it has a coefficient of its
+    own for each row, not for each key, so that neither the order of the keys nor their names matter. Frequencies are
+    scaled until rows differ along them by 1 / `bandwidth` on average, and phases b are uniform.
+
+    Where slots are dropped that follow from the others, $w^T x + b$ is a linear form, and moves through the map as the
+    weights of a linear model do; so what was learned stays. Half of the features that count least are drawn anew for
+    each space, from its own rows. Until its rows have come a feature is 0. Costs O(nd).
+
+    Parameters
+    ----------
+    n_features
+        Number of features. Each doubling describes finer functions, and costs twice as much.
+    bandwidth
+        How far rows must be apart to be told apart, in units of their deviation. Towards 0 all rows are strangers to
+        one another; at infinity all features are linear.
+    n_rows
+        Number of rows from which frequencies are drawn.
+    seed
+        Seed of the draws.
+
+    References
+    ----------
+    [^1]: Rahimi, A. and Recht, B., 2007. Random features for large-scale kernel machines. NeurIPS.
+
+    """
+
+    name = "fourier"
+
+    def __init__(self, n_features: int = 50, bandwidth: float = 0.35, n_rows: int = 10, seed: int = 1) -> None:
+        if not n_features >= 1:
+            raise ValueError(f"n_features is 1 or more, not {n_features!r}")
+        if not bandwidth > 0:
+            raise ValueError(f"bandwidth is a distance above 0, not {bandwidth!r}")
+        if not n_rows >= 1:
+            raise ValueError(f"n_rows is a number of rows, 1 or more, not {n_rows!r}")
+        self.n_features = n_features
+        self.bandwidth = bandwidth
+        self.n_rows = n_rows
+        self.seed = seed
+        self._rng = np.random.default_rng(seed)
+        self._frequencies: Array = np.zeros((n_features, 0))
+        self._phases: Array = np.zeros(n_features)
+        # √2 where a feature is drawn, 0 where it waits for rows; and those rows.
+        self._heights: Array = np.zeros(n_features)
+        self._rows: Array = np.zeros((0, 0))
+        self._waiting = True
+
+    @property
+    def n(self) -> int:
+        return self.n_features
+
+    def __call__(self, rows: Array) -> Array:
+        features: Array = np.cos(rows @ self._frequencies.T + self._phases) * self._heights
+        return features
+
+    def open(self, n_slots: int, n_known: int, strengths: Array, overlap: bool) -> Indices:
+        origins = np.arange(self.n_features)
+        if overlap and not self._waiting:
+            renewed = np.argsort(strengths, kind="stable")[: self.n_features // 2]
+            self._frequencies[renewed] = 0.0
+            self._heights[renewed] = 0.0
+            self._rows = self._rows[:0]
+            self._waiting = True
+            origins[renewed] = -1
+        self._frequencies = np.hstack([self._frequencies, np.zeros((self.n_features, n_slots))])
+        self._rows = np.hstack([self._rows, np.zeros((len(self._rows), n_slots))])
+        return origins
+
+    def keep(self, slots: Mask, recover: Affine | None) -> Indices:
+        dropped = self._frequencies[:, ~slots]
+        self._frequencies, self._rows = self._frequencies[:, slots], self._rows[:, slots]
+        if recover is not None:
+            moved, constant = recover.pull_back(dropped.T)
+            self._frequencies = self._frequencies + moved.T
+            self._phases = self._phases + constant
+        return np.arange(self.n_features)
+
+    def rescale(self, units: NewUnits) -> NewUnits:
+        self._frequencies = self._frequencies / units.factor
+        self._phases = self._phases - self._frequencies @ units.shift
+        self._rows = units.factor * self._rows + units.shift
+        return super().rescale(units)
+
+    def learn(self, row: Array) -> None:
+        if not self._waiting:
+            return
+        self._rows = np.vstack([self._rows[-self.n_rows :], row])
+        if len(self._rows) >= self.n_rows:
+            self._draw()
+
+    def _draw(self) -> None:
+        directions = self._rng.normal(size=(self.n_features, len(self._rows))) @ self._rows
+        spread = float((self._rows @ directions.T).std(0).mean()) if self._rows.size else 0.0
+        if not 0.0 < spread < math.inf:
+            return
+        drawn = self._heights == 0.0
+        self._frequencies[drawn] = directions[drawn] / (spread * self.bandwidth)
+        self._phases[drawn] = self._rng.uniform(0.0, 2.0 * math.pi, self.n_features)[drawn]
+        self._heights[drawn] = math.sqrt(2.0)
+        self._rows = self._rows[:0]
+        self._waiting = False
+
