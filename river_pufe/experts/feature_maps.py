@@ -12,6 +12,9 @@ from ..recovery.linear_map import Affine
 from ..recovery.scaling import NewUnits
 from ..values import Array, Indices, Mask
 
+#: Squared distances below this share of the mean one are rounding.
+_SAME = 1e-9
+
 
 class FeatureMap(base.Base, abc.ABC):
     """Functions of a row, the *features*, on which linear models are trained.
@@ -25,11 +28,14 @@ class FeatureMap(base.Base, abc.ABC):
         Short name in the names of experts.
     per_slot
         Whether feature i is a function of slot i alone: weights are then remembered for a slot that returns.
+    of_targets
+        Whether features are means of targets, so that they have the unit of scores.
 
     """
 
     name: str = ""
     per_slot: bool = False
+    of_targets: bool = False
 
     @property
     @abc.abstractmethod
@@ -88,8 +94,15 @@ class FeatureMap(base.Base, abc.ABC):
         """Follow new units of the slots; the new units of the features."""
         return NewUnits(np.ones(self.n), np.zeros(self.n), np.full(self.n, math.inf))
 
-    def learn(self, row: Array) -> None:  # noqa: B027
-        """Learn from a completed row, shape (d,)."""
+    def learn(self, row: Array, target: Array) -> None:  # noqa: B027
+        """Learn from a completed row, shape (d,), and its target, shape (columns,)."""
+
+    def set_n_columns(self, n_columns: int) -> Indices:
+        """Targets have so many columns from now on; what each feature was before, shape (n,) of then."""
+        return np.arange(self.n)
+
+    def rescale_scores(self, factor: float, shift: float) -> None:  # noqa: B027
+        """Scores, and targets, have a new unit: what was s is factor · s + shift."""
 
     def __str__(self) -> str:
         return repr(self)
@@ -213,7 +226,7 @@ class RandomFourier(FeatureMap):
         self._rows = units.factor * self._rows + units.shift
         return super().rescale(units)
 
-    def learn(self, row: Array) -> None:
+    def learn(self, row: Array, target: Array) -> None:
         if not self._waiting:
             return
         self._rows = np.vstack([self._rows[-self.n_rows :], row])
@@ -232,3 +245,90 @@ class RandomFourier(FeatureMap):
         self._rows = self._rows[:0]
         self._waiting = False
 
+
+
+class Neighbours(FeatureMap):
+    """The mean target of earlier rows, in which near ones count most.
+
+    **When to use it.** Beside the others, by default: for targets that persist where rows are alike, as in streams of
+    many stations, machines or people that report in turn.
+
+    A row at a distance r counts as $r^{-4}$, so the nearest ones decide, and how many they are is left to the data. The
+    latest rows of a space are kept, completed and standardized; those of an earlier one are forgotten when it is gone.
+    Costs O(window · d) time and memory.
+
+    Parameters
+    ----------
+    window
+        Number of rows that are kept.
+
+    """
+
+    name = "neighbours"
+    of_targets = True
+
+    def __init__(self, window: int = 300) -> None:
+        if not window >= 1:
+            raise ValueError(f"window is a number of rows, 1 or more, not {window!r}")
+        self.window = window
+        self._rows: Array = np.zeros((0, 0))
+        self._norms: Array = np.zeros(0)
+        self._targets: Array = np.zeros((0, 0))
+        # Which row is the oldest, and which are of an earlier space.
+        self._next = 0
+        self._earlier: Mask = np.zeros(0, dtype=bool)
+
+    @property
+    def n(self) -> int:
+        return self._targets.shape[1]
+
+    def __call__(self, rows: Array) -> Array:
+        if not len(self._rows):
+            return np.zeros((len(rows), self.n))
+        squares = self._norms - 2.0 * (rows @ self._rows.T) + np.square(rows).sum(1)[:, None]
+        # Rows that are the same but for rounding count alike.
+        squares = np.maximum(squares, _SAME * (1.0 + squares.mean(1, keepdims=True)))
+        weights = np.square(squares.min(1, keepdims=True) / squares)
+        means: Array = weights @ self._targets / weights.sum(1, keepdims=True)
+        return means
+
+    def set_n_columns(self, n_columns: int) -> Indices:
+        before = self.n
+        self._targets = np.hstack([self._targets, np.zeros((len(self._targets), n_columns - before))])
+        return np.concatenate([np.arange(before), np.full(n_columns - before, -1)])
+
+    def open(self, n_slots: int, n_known: int, strengths: Array, overlap: bool) -> Indices:
+        self._rows = np.hstack([self._rows, np.zeros((len(self._rows), n_slots))])
+        if overlap:
+            self._earlier[:] = True
+        return np.arange(self.n)
+
+    def keep(self, slots: Mask, recover: Affine | None) -> Indices:
+        later = ~self._earlier
+        if not later.all():
+            order = np.roll(np.arange(len(later)), -self._next)
+            kept = order[later[order]]
+            self._rows, self._targets, self._earlier = self._rows[kept], self._targets[kept], self._earlier[kept]
+            self._next = 0
+        self._rows = self._rows[:, slots]
+        self._norms = np.square(self._rows).sum(1)
+        return np.arange(self.n)
+
+    def rescale(self, units: NewUnits) -> NewUnits:
+        self._rows = units.factor * self._rows + units.shift
+        self._norms = np.square(self._rows).sum(1)
+        return super().rescale(units)
+
+    def rescale_scores(self, factor: float, shift: float) -> None:
+        self._targets = factor * self._targets + shift
+
+    def learn(self, row: Array, target: Array) -> None:
+        if len(self._rows) < self.window:
+            self._rows = np.vstack([self._rows, row])
+            self._norms = np.append(self._norms, row @ row)
+            self._targets = np.vstack([self._targets, target])
+            self._earlier = np.append(self._earlier, False)
+            return
+        at = self._next
+        self._rows[at], self._norms[at], self._targets[at], self._earlier[at] = row, row @ row, target, False
+        self._next = (at + 1) % self.window

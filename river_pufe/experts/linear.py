@@ -78,11 +78,12 @@ class LinearExperts(Experts):
             ("rule_prior", self.rule_prior, len(self.rules)),
             ("map_prior", self.map_prior, len(self.maps)),
         ):
-            if not (len(prior) == n > 0 and min(prior) > 0):
-                raise ValueError(f"{name} has {n} numbers above 0, not {prior!r}")
+            if not (len(prior) == n > 0 and min(prior) >= 0 and max(prior) > 0):
+                raise ValueError(f"{name} has {n} numbers, 0 or more, not {prior!r}")
         self._maps = [each.clone() for each in self.maps]
-        # One for each map and rule, map by map.
-        self._rules = [rule.clone() for _ in self._maps for rule in self.rules]
+        # The maps that have models of their own; and a rule for each of those and each rule, map by map.
+        self._heads = [k for k, share in enumerate(self.map_prior) if share]
+        self._rules = [rule.clone() for _ in self._heads for rule in self.rules]
         self._n_slots = self._n_columns = 0
         # There is nothing fresh about the first space.
         self._awake: Array = np.tile([1.0, 1.0, 0.0], len(self._rules))
@@ -96,12 +97,13 @@ class LinearExperts(Experts):
 
     @property
     def names(self) -> tuple[str, ...]:
-        kinds = itertools.product(self._maps, self.rules, self.VIEWS)
+        kinds = itertools.product([self._maps[k] for k in self._heads], self.rules, self.VIEWS)
         return tuple(" ".join(filter(None, (view, each.name, rule.name))) for each, rule, view in kinds)
 
     @property
     def priors(self) -> Array:
-        return np.multiply.outer(np.multiply.outer(self.map_prior, self.rule_prior), self.view_prior).reshape(-1)
+        of_maps = [self.map_prior[k] for k in self._heads]
+        return np.multiply.outer(np.multiply.outer(of_maps, self.rule_prior), self.view_prior).reshape(-1)
 
     def set_n_columns(self, n_columns: int) -> None:
         more = n_columns - self._n_columns
@@ -111,6 +113,7 @@ class LinearExperts(Experts):
             self._weights = _with_mean(self._weights, share, more)
             self._retired = {number: _with_mean(weights, share, more) for number, weights in self._retired.items()}
             self._n_columns = n_columns
+            self._rearrange([each.set_n_columns(n_columns) for each in self._maps])
 
     def predict(self, reading: Reading, task: Task) -> Predicted:
         inputs = self._inputs(reading.views, task)
@@ -152,12 +155,12 @@ class LinearExperts(Experts):
                     np.multiply(direction, size, out=gain[view, :end])
             self._weights += gains.transpose(2, 0, 1)[..., None] * errors.reshape(self._weights.shape[1:])
         for each in self._maps:
-            each.learn(np.maximum(np.minimum(reading.completed[1:], task.clip), -task.clip))
+            each.learn(np.maximum(np.minimum(reading.completed[1:], task.clip), -task.clip), round_.target)
 
     def follow(self, evolution: Evolution, weights: Array) -> Mask:
         born = np.zeros(self._weights.shape[1:3], dtype=bool)
         if evolution.overlap:
-            self._start_fresh(weights.reshape(len(self._maps), len(self.rules), len(self.VIEWS)))
+            self._start_fresh(weights.reshape(len(self._heads), len(self.rules), len(self.VIEWS)))
             self._awake = np.ones(born.size)
             born[:, FRESH] = True
         if evolution.opened:
@@ -171,7 +174,7 @@ class LinearExperts(Experts):
 
     def _start_fresh(self, shares: Array) -> None:
         """Recovered models become the mixture of all models of the same features, and fresh ones start anew."""
-        for models, share in zip(np.split(self._weights, len(self._maps), axis=1), shares):
+        for models, share in zip(np.split(self._weights, len(self._heads), axis=1), shares):
             share = share if share.sum() > 0 else np.multiply.outer(self.rule_prior, self.view_prior)
             models[:, :, COMPLETED] = np.einsum("irvc,rv->ic", models, share / share.sum())[:, None]
         self._weights[1:, :, FRESH] = 0.0
@@ -230,7 +233,7 @@ class LinearExperts(Experts):
     @property
     def _ends_by_rule(self) -> list[int]:
         """Number of inputs that each rule reads."""
-        return [end for end in self._ends for _ in self.rules]
+        return [self._ends[k] for k in self._heads for _ in self.rules]
 
     def rescale(self, units: NewUnits, task: Task) -> None:
         if not task.exact:
@@ -244,9 +247,16 @@ class LinearExperts(Experts):
             self._weights[:end, g] = rule.rescale(of_inputs, self._weights[:end, g])
 
     def rescale_scores(self, factor: float, shift: float) -> None:
-        self._weights *= factor
-        self._weights[0] += shift
         self._unit *= factor
+        constant = np.full(self._weights.shape[1:], shift)
+        for each, start, end in zip(self._maps, [1, *self._ends], self._ends):
+            if each.of_targets:
+                constant -= shift * self._weights[start:end].sum(0)
+            else:
+                self._weights[start:end] *= factor
+            each.rescale_scores(factor, shift)
+        self._weights[0] *= factor
+        self._weights[0] += constant
 
 
 def _with_mean(weights: Array, share: float, more: int) -> Array:
