@@ -65,7 +65,7 @@ class Aggregator(base.Base, abc.ABC):
         """
 
     def weights(self, awake: Array) -> Array:
-        """Weights of all experts, shape (n,): ≥ 0, 0 where asleep, with sum 1 (0 if nobody is awake)."""
+        """Weights of all experts, shape (n,): ≥ 0, 0 where asleep, with sum 1 (0 if none is awake)."""
         strengths = self.strengths()
         total = float(strengths.dot(awake))
         if not 0.0 < total < math.inf:
@@ -101,13 +101,13 @@ class AdaNormalHedge(Aggregator):
     --------
     >>> import numpy as np
     >>> from river_pufe.aggregation import AdaNormalHedge
-    >>> hedge, everybody = AdaNormalHedge(), np.ones(2)
+    >>> hedge, awake = AdaNormalHedge(), np.ones(2)
     >>> hedge.reset(np.array([True, True]), prior=np.ones(2))
     >>> for _ in range(20):
-    ...     weights = hedge.weights(everybody)
+    ...     weights = hedge.weights(awake)
     ...     losses = np.array([0.2, 0.6])
-    ...     hedge.update(losses, weights @ losses, everybody)
-    >>> hedge.weights(everybody).round(3)
+    ...     hedge.update(losses, weights @ losses, awake)
+    >>> hedge.weights(awake).round(3)
     array([1., 0.])
 
     References

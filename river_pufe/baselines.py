@@ -248,8 +248,8 @@ class _FESL(_Baseline):
         self.seed = seed
         self._warned = False
 
-    def learn_one(self, x: Sample, y: typing.Any, w: float = 1.0) -> None:
-        super().learn_one(x, y, w)
+    def _learn(self, reading: Reading, predicted: tuple[Array, Array] | None, y: typing.Any, w: float) -> None:
+        super()._learn(reading, predicted, y, w)
         if self.overlapping:
             # The old model is alone in an overlap, which is no reason to trust it less once it is over.
             self._reset(np.ones(len(self._experts.names), dtype=bool))

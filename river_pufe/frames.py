@@ -38,7 +38,7 @@ class Batch:
 
     def _numbers(self) -> Array | None:
         try:
-            # NumPy makes numbers of texts and dates as well.
+            # NumPy converts strings and dates to numbers as well.
             rows = dataframe.to_numpy(self.frame) if all(map(_is_number, self.frame.schema.values())) else None
         except (TypeError, ValueError):
             rows = None

@@ -71,9 +71,9 @@ class FeatureEvolving(base.Estimator):
         self._aggregator = self.aggregator.clone()
         self._task = self.task.clone()
         self._experts.set_n_columns(self._task.n_columns)
-        everybody = np.ones(len(self._experts.names))
-        self._reset(everybody > 0)
-        self._weights: Array = self._aggregator.weights(everybody)
+        awake = np.ones(len(self._experts.names))
+        self._reset(awake > 0)
+        self._weights: Array = self._aggregator.weights(awake)
         # How often the state has moved, and the latest prediction.
         self._version = 0
         self._asked: _Asked | None = None
@@ -104,7 +104,7 @@ class FeatureEvolving(base.Estimator):
         self._learn(*self._follow(x), y, w)
 
     def _learn(self, reading: Reading, predicted: Predicted | None, y: typing.Any, w: float) -> None:
-        """Learn from a sample; `predicted` is what was predicted for it, where that is known already."""
+        """Learn from a sample; `predicted` is what was predicted for it, if already known."""
         task = self._task
         task.register(y)
         if predicted is None or predicted.predictions.shape[1] != task.n_columns:
@@ -186,13 +186,13 @@ class FeatureEvolving(base.Estimator):
 
     def _follow(self, x: Sample) -> tuple[Reading, Predicted | None]:
         """Follow the keys of a sample; its reading, and what was predicted for it if it was asked about last."""
-        asked, version = self._asked, self._version
-        evolution, reading = self._recovery.advance(x)
-        self._version, self._asked = version + 1, None
+        asked = self._asked if self._asked is not None and self._asked.version == self._version else None
+        evolution, reading = self._recovery.advance(x, asked.reading if asked is not None else None)
+        self._version, self._asked = self._version + 1, None
         if evolution:
             self._reset(self._experts.follow(evolution, self._weights))
-        elif asked is not None and asked.version == version and asked.reading.row.tobytes() == reading.row.tobytes():
-            return asked.reading, asked.predicted
+        elif asked is not None and reading is asked.reading:
+            return reading, asked.predicted
         return reading, None
 
     def _reset(self, born: Mask) -> None:

@@ -205,7 +205,7 @@ def test_several_classes(method):
 
 def test_zeros_leave_what_was_observed():
     row, absent = np.array([3.0, np.nan, -1.0]), np.array([False, True, False])
-    completed = baselines.Zeros().complete(row, absent, paper_recovery().linear_map.sketch)
+    completed = baselines.Zeros().complete(row, absent, paper_recovery().sketch)
     np.testing.assert_array_equal(completed, [3.0, 0.0, -1.0])
     assert np.isnan(row[1])
 

@@ -7,13 +7,14 @@ import dataclasses
 import io
 import itertools
 import math
+import os
 import pathlib
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from river_pufe import PUFEClassifier, baselines, compare, tasks
+from river_pufe import PUFEClassifier, baselines, compare, saving, tasks
 from river_pufe.compare import experiment, printed, table
 from river_pufe.compare.figures import average_cumulative
 from river_pufe.compare.methods import UncutMargins
@@ -325,14 +326,14 @@ def test_every_method_has_a_look_of_its_own():
 
 
 def test_an_interrupt_leaves_the_old_file(tmp_path, monkeypatch):
-    path = table.write(tmp_path / "a.md", "old")
+    path = saving.write(tmp_path / "a.md", "old")
 
     def interrupt(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(pathlib.Path, "replace", interrupt)
+    monkeypatch.setattr(os, "replace", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        table.write(path, "new")
+        saving.write(path, "new")
     assert [file.read_text() for file in tmp_path.iterdir()] == ["old"]
 
 
@@ -375,7 +376,7 @@ def test_uncut_margins_are_cut_margins_that_may_exceed_one():
     cut, uncut = tasks.MarginClassification(), UncutMargins()
     for task in (cut, uncut):
         for label in "abc":
-            task.admit(label)
+            task.register(label)
     margins = np.random.default_rng(0).normal(scale=3, size=(50, 2))
     losses = uncut.losses(margins, uncut.target("b"))
     assert losses.max() > 1

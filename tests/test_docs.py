@@ -142,23 +142,23 @@ def defined(module: typing.Any, names: typing.Iterable[str]) -> set[str]:
 
 def test_every_public_name_is_in_the_api():
     modules = [f"river_pufe.{module.name}" for module in pkgutil.iter_modules(river_pufe.__path__)]
-    public = {name: importlib.import_module(name) for name in modules if not re.search(r"\.(cli|_\w+)$", name)}
-    # Modules are public in what they define, packages in what they list.
-    names = set()
-    for name, module in public.items():
-        found = defined(module, getattr(module, "__all__", [key for key in vars(module) if not key.startswith("_")]))
-        names |= found if hasattr(module, "__path__") else {own for own in found if own.rpartition(".")[0] == name}
+    names = set().union(*(offered(name) for name in modules if not re.search(r"\.(cli|_\w+)$", name)))
     shown = set()
     for path in (DOCS / "api").glob("*.md"):
         for directive in re.findall(r"^::: (\S+)", path.read_text(), re.MULTILINE):
-            parent, _, name = directive.rpartition(".")
-            if directive not in public:
+            try:
+                shown |= offered(directive)
+            except ModuleNotFoundError:
+                parent, _, name = directive.rpartition(".")
                 shown |= defined(importlib.import_module(parent), [name])
-            elif hasattr(public[directive], "__path__"):
-                shown |= defined(public[directive], public[directive].__all__)
-            else:
-                shown |= {name for name in names if name.rpartition(".")[0] == directive}
     assert names - shown == set()
+
+
+def offered(name: str) -> set[str]:
+    """What a module defines for others to use, or a package lists."""
+    module = importlib.import_module(name)
+    found = defined(module, getattr(module, "__all__", [key for key in vars(module) if not key.startswith("_")]))
+    return found if hasattr(module, "__path__") else {own for own in found if own.rpartition(".")[0] == name}
 
 
 def anchors(path: pathlib.Path) -> set[str]:

@@ -9,6 +9,7 @@ import io
 import json
 import lzma
 import math
+import pickle
 import subprocess
 import sys
 
@@ -87,6 +88,8 @@ def test_compressed_whatever_the_name(tmp_path, compress, name):
         ("a.ndjson", "x", "jsonl"),
         ("a.dat", '  {"x": 1}\n', "jsonl"),
         ("a.dat", "x,y\n", "csv"),
+        ("a.dat", "+1 1:0.5 7:2\n", "libsvm"),
+        ("a.svm", "x", "libsvm"),
         ("a", "", "csv"),
     ],
 )
@@ -98,15 +101,21 @@ def test_format_is_guessed(tmp_path, name, text, expected):
 def test_format_can_be_given(tmp_path):
     path = write(tmp_path / "a.csv", '{"x": 1}\n')
     assert read(path, format="jsonl") == [(1, {"x": 1})]
-    with pytest.raises(ValueError, match="format is one of jsonl, csv"):
+    with pytest.raises(ValueError, match="format is one of jsonl, csv, libsvm, parquet, not 'xml'"):
         files.Reader(path, format="xml")
 
 
-def test_texts_for_absent_values(tmp_path):
-    path = write(tmp_path / "a.csv", "x,y\nNA,?\n1,NA\n")
-    assert read(path, na=["NA", "?"]) == [(2, {}), (3, {"x": 1.0})]
-    path = write(tmp_path / "a.jsonl", '{"x": "NA", "y": 1}\n')
-    assert read(path, na=["NA"]) == [(1, {"y": 1})]
+@pytest.mark.parametrize("na", ["NA", "na", "-200", "-200.0", "false", "0,5"])
+@pytest.mark.parametrize("written", ["{}", '"{}"'])
+def test_whatever_stands_for_an_absent_value_does_so_in_every_cell(tmp_path, na, written):
+    value = "-200.00" if na.startswith("-") else na
+    path = write(tmp_path / "a.csv", f"x;y\n1;2\n{written.format(value)};1\n")
+    assert read(path, na=[na])[1:] == [(3, {"y": 1.0})]
+    path = write(tmp_path / "b.csv", f'x,y\n1,2\n"{value}",1\n')
+    assert read(path, na=[na])[1:] == [(3, {"y": 1.0})]
+    if not (na in ("NA", "na", "0,5") and written == "{}"):
+        path = write(tmp_path / "a.jsonl", f'{{"x": {written.format(value)}, "y": 1}}\n')
+        assert read(path, na=[na]) == [(1, {"y": 1})]
 
 
 @pytest.mark.parametrize("cell", ["nan", "NaN", " ", ""])
@@ -114,7 +123,7 @@ def test_absent_cells(tmp_path, cell):
     assert read(write(tmp_path / "a.csv", f"x,y\n1,{cell}\n")) == [(2, {"x": 1.0})]
 
 
-def test_numbers_as_python_alone_reads_them_are_texts(tmp_path):
+def test_numbers_as_python_alone_reads_them_are_strings(tmp_path):
     assert read(write(tmp_path / "a.csv", "x\n1_000\n")) == [(2, {"x": "1_000"})]
 
 
@@ -130,7 +139,7 @@ def test_bad_lines_of_a_csv_are_found_and_passed(tmp_path):
     assert found[0][1] == "has 1 cell, but there are 2 columns"
     assert found[1][1] == "has 3 cells, but there are 2 columns"
     assert found[2][1].startswith("is not csv: ")
-    assert found[3][1] == "is not UTF-8 text"
+    assert found[3][1].startswith("is not UTF-8: say --encoding latin-1")
     assert found[4][1] == {"x": "two\nlines", "y": 3.0}
     assert found[5][1] == {"x": 5.0, "y": 6.0}
     assert found[6][1].startswith("is not csv: ")
@@ -169,8 +178,11 @@ def test_bad_lines_of_json_are_found_and_passed(tmp_path):
     [
         (b"PK\x03\x04...", "zip archive"),
         (b"\x28\xb5\x2f\xfd...", "zstd"),
-        (b"PAR1...", "parquet"),
-        ("x,y\n1,2\n".encode("utf-16"), "UTF-16"),
+        (b"PAR1...", "cannot be read: Parquet"),
+        ("x,y\n1,2\n".encode("utf-16-le"), "if it is UTF-16, say --encoding utf-16-le"),
+        ("x,y\n1,2\n".encode("utf-16-be"), "if it is UTF-16, say --encoding utf-16-be"),
+        ("größe,y\n1,2\n".encode("latin-1"), "is not UTF-8: say --encoding latin-1"),
+        (b"1,2\n3,4\n", "no names of columns in its first line, only numbers"),
         (b"[1, 2]", "JSON array"),
         (b"x,y,x\n1,2,3\n", "more than one column named 'x'"),
         (b"\x1f\x8bnot gzip", "cannot be read"),
@@ -209,7 +221,7 @@ def test_standard_input_may_be_compressed(tmp_path):
     assert done.stdout.strip() == b"[{'x': 1.0}]"
 
 
-def test_one_hot_strings_tell_other_texts_from_absence():
+def test_one_hot_strings_tell_other_strings_from_absence():
     encoder = files.OneHotStrings()
     encoder.learn_one({"city": "Rome"})
     encoder.learn_one({"city": "Oslo", "rain": 1.0})
@@ -219,12 +231,12 @@ def test_one_hot_strings_tell_other_texts_from_absence():
 
 
 def test_one_hot_strings_are_bounded():
-    encoder = files.OneHotStrings(max_texts=3)
+    encoder = files.OneHotStrings(max_strings=3)
     for i in range(100):
         encoder.learn_one({"id": f"user {i}"})
     assert len(encoder.transform_one({"id": "user 99"})) == 3
-    with pytest.raises(ValueError, match="max_texts"):
-        files.OneHotStrings(max_texts=0)
+    with pytest.raises(ValueError, match="max_strings"):
+        files.OneHotStrings(max_strings=0)
 
 
 def test_one_hot_strings_in_a_pipeline():
@@ -242,10 +254,11 @@ def test_one_hot_strings_in_a_pipeline():
         ([True], "classification"),
         ([1.5], "regression"),
         ([1, 2.0, 2.5], "regression"),
-        ([0, 1] * 10, None),
+        ([0, 1], "classification"),
         ([0.0, 1.0] * 50, "classification"),
         (range(11), "regression"),
-        ([0, 1, "none"], "classification"),
+        (["unknown", 20.5, 21.0], "regression"),
+        ([1, "high", "low"], "classification"),
         ([math.inf], "regression"),
         ([], None),
     ],
@@ -258,3 +271,178 @@ def test_task_is_guessed(targets, task):
 def test_whole_numbers(value, label):
     assert files.whole(value) == label
     assert type(files.whole(value)) is type(label)
+
+
+# Several files, and headers.
+
+
+def told(path, **parameters):
+    """What a reader says, line by line: values, a note or an error."""
+    with files.Reader(path, **parameters) as reader:
+        return [line.note or line.error or line.record for line in reader]
+
+
+def test_several_files_are_read_one_after_another(tmp_path):
+    first = write(tmp_path / "d1.csv", "x,y\n1,2\n")
+    second = write(tmp_path / "d2.jsonl.gz", gzip.compress(b'{"x": 3, "z": 4}\n'))
+    with files.Reader([first, second]) as reader:
+        assert reader.size == first.stat().st_size + second.stat().st_size
+        found = [(line.file, line.number, line.note or line.record) for line in reader]
+        assert reader.position == reader.size
+    assert found == [
+        (str(first), 2, {"x": 1.0, "y": 2.0}),
+        (str(second), 0, f"next file: {second}"),
+        (str(second), 1, {"x": 3, "z": 4}),
+    ]
+
+
+def test_repeated_headers_are_passed(tmp_path):
+    assert told(write(tmp_path / "a.csv", "t,x\nred,1\nt,x\nblue,2\n")) == [
+        {"t": "red", "x": 1.0},
+        "repeated header",
+        {"t": "blue", "x": 2.0},
+    ]
+
+
+def test_a_new_header_holds_from_there_on(tmp_path):
+    path = write(tmp_path / "a.csv", "t,x,y\n0,1,2\nt,y,z\n1,3,4\nt,y\n2,5\n")
+    assert told(path) == [
+        {"t": 0.0, "x": 1.0, "y": 2.0},
+        "new header: with z and without x",
+        {"t": 1.0, "y": 3.0, "z": 4.0},
+        "new header: without z",
+        {"t": 2.0, "y": 5.0},
+    ]
+
+
+@pytest.mark.parametrize("row", ["red,green", "color,red", "shape,color"])
+def test_strings_are_no_new_header(tmp_path, row):
+    text = f"color,shape\n{row}\n{row}\n"
+    found = told(write(tmp_path / "a.csv", text))
+    # All names there are, in another order, are a header; values that are like one name are not.
+    is_header = set(row.split(",")) == {"color", "shape"}
+    assert ("new header" in str(found[0])) == is_header or found[0] == dict(zip(("color", "shape"), row.split(",")))
+
+
+def test_a_row_of_units_is_not_a_sample(tmp_path):
+    path = write(tmp_path / "a.csv", "time,temp,wind\n,°C,m/s\n2024-01-01,20.5,3\n")
+    assert told(path) == ["row of units: °C, m/s", {"time": "2024-01-01", "temp": 20.5, "wind": 3.0}]
+
+
+@pytest.mark.parametrize("row", ["2024-01-01T00:00Z,unknown", "unknown,unknown", "a,b"])
+def test_a_first_row_of_strings_is_a_sample_where_it_is_not_one_of_units(tmp_path, row):
+    after = "c,d" if row == "a,b" else "2024-01-01T00:01Z,20.5"
+    assert told(write(tmp_path / "a.csv", f"t,x\n{row}\n{after}\n"))[0] == dict(zip("tx", row.split(",")))
+
+
+def test_annotated_csv_of_influxdb(tmp_path):
+    text = (
+        "#group,false,false,true\n#datatype,string,long,double\n#default,_result,,\n,result,table,_value\n"
+        ",,0,20.5\n,,0,21.0\n\n#group,false,false,true\n#datatype,string,long,string\n#default,_result,,\n"
+        ",result,table,state\n,,1,on\n"
+    )
+    assert told(write(tmp_path / "a.csv", text)) == [
+        {"table": 0.0, "_value": 20.5},
+        {"table": 0.0, "_value": 21.0},
+        "new header: with state and without _value",
+        {"table": 1.0, "state": "on"},
+    ]
+
+
+def test_comments_are_passed(tmp_path):
+    path = write(tmp_path / "a.csv", "# logger 7\n\n# since 2024\nx,y\n1,2\n# pause\n3,4\n")
+    assert read(path) == [(5, {"x": 1.0, "y": 2.0}), (7, {"x": 3.0, "y": 4.0})]
+
+
+# Other formats and encodings.
+
+
+def test_nested_json_is_flattened(tmp_path):
+    text = '{"time": "t", "sensors": {"a": "21.1", "b": {"c": 2}, "d": null}, "label": {"fault": "true"}}\n'
+    assert told(write(tmp_path / "a.jsonl", text)) == [
+        {"time": "t", "sensors.a": 21.1, "sensors.b.c": 2, "label.fault": True}
+    ]
+
+
+def test_parquet(tmp_path):
+    import pyarrow
+    from pyarrow import parquet
+
+    rows = [{"t": f"2024-01-0{i + 1}", "x": i / 2 if i else None, "s": {"a": i, "b": "7"}} for i in range(5)]
+    path = tmp_path / "a.bin"
+    parquet.write_table(pyarrow.Table.from_pylist(rows), path, row_group_size=2)
+    assert read(path) == [
+        (i + 1, {"t": f"2024-01-0{i + 1}", **({"x": i / 2} if i else {}), "s.a": i, "s.b": 7.0}) for i in range(5)
+    ]
+    with files.Reader(path) as reader:
+        assert reader.columns == ["t", "x", "s"]
+        list(reader)
+        assert reader.position == reader.size
+
+
+def test_parquet_needs_pyarrow(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(files.FileError, match=r"pip install \"river-pufe\[parquet\]\""):
+        files.Reader(write(tmp_path / "a.parquet", b"PAR1"))
+
+
+def test_libsvm(tmp_path):
+    text = "+1 1:0.5 word:2 # first\n\n-1  7:1\n1 2\n0.5 1:-200\n"
+    found = told(write(tmp_path / "a.libsvm", text), na=["-200"])
+    assert found[:2] == [{"label": 1.0, "1": 0.5, "word": 2.0}, {"label": -1.0, "7": 1.0}]
+    assert found[2].startswith("is not LIBSVM")
+    assert found[3] == {"label": 0.5}
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "utf-16-le"])
+def test_other_encodings(tmp_path, encoding):
+    text = 'größe,y\n1,"ä\nö"\n2,ü\n'
+    path = write(tmp_path / "a.csv", text.encode(encoding))
+    expected = [(2, {"größe": 1.0, "y": "ä\nö"}), (4, {"größe": 2.0, "y": "ü"})]
+    assert read(path, encoding=encoding) == expected
+    if encoding == "utf-16":
+        assert read(path) == expected
+    with pytest.raises(files.FileError, match="there is no encoding 'klingon'"):
+        files.Reader(path, encoding="klingon")
+
+
+def test_json_in_another_encoding_is_bad_line_by_line(tmp_path):
+    path = write(tmp_path / "a.jsonl", '{"x": 1}\n{"größe": 1}\n'.encode("latin-1"))
+    assert told(path)[1].startswith("is not UTF-8: say --encoding latin-1")
+    assert told(path, encoding="latin-1")[1] == {"größe": 1}
+
+
+def test_decimal_commas_on_request(tmp_path):
+    path = write(tmp_path / "a.tsv", "x\ty\n0,5\t1\n")
+    assert told(path) == [{"x": "0,5", "y": 1.0}]
+    assert told(path, decimal_comma=True) == [{"x": 0.5, "y": 1.0}]
+
+
+# Suspects.
+
+
+@pytest.mark.parametrize(
+    ("values", "suspect"),
+    [
+        ([-200.0], -200.0),
+        ([-9999.0, 3.5], -9999.0),
+        ([999999.0], 999999.0),
+        (["unknown"], "unknown"),
+        ([3.5], None),
+        ([0.0], None),
+        ([-200.5], None),
+    ],
+)
+def test_values_that_may_stand_for_absent_ones_are_suspected(values, suspect):
+    suspects = files.Suspects()
+    for t in range(3000):
+        suspects.update({"x": values[t // 50 % len(values)] if t % 50 == 0 else 1 + t / 1000, "ok": t % 2, "on": True})
+    assert [(found.key, found.value) for found in suspects.found] == ([("x", suspect)] if suspect is not None else [])
+    assert all(0.005 < found.share < 0.05 for found in suspects.found)
+
+
+def test_suspects_are_bounded():
+    suspects = files.Suspects()
+    for t in range(20_000):
+        suspects.update({f"key {t}": 1.0, "id": float(t)})
+    assert len(pickle.dumps(suspects)) < 100_000

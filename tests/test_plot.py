@@ -59,7 +59,7 @@ def test_overlaps_are_those_of_the_model(stream):
         spaces.advance(x)
         overlapping.append(spaces.n_previous > 0)
     edges = np.flatnonzero(np.diff([False, *overlapping, False]))
-    found = [(start, len(overlapping) if stop is None else stop) for start, stop in marks.overlaps(spaces)]
+    found = [(start, len(overlapping) if stop is None else stop) for start, stop in marks.as_timeline(spaces).overlaps]
     assert [start for start, _ in found] == edges[::2].tolist()
     # The end is noticed with the sample after the last one of the overlap.
     assert all(0 <= stop - edge <= 1 for (_, stop), edge in zip(found, edges[1::2]))

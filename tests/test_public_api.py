@@ -263,3 +263,33 @@ def test_a_table_of_experts_tells_who_sleeps():
     assert rows[-1][-2:] == ["1.0", f"{model.predict_one(x):.1f}"]
     for row in rows:
         assert (row[-1] == "asleep") == (row[0] == "fresh")
+
+
+def cells(table):
+    """The rows of a table as lists of cells, the header first."""
+    return [line.split() for line in table.splitlines()]
+
+
+def test_debug_one_shows_the_most_probable_of_many_classes():
+    model = PUFEClassifier()
+    for t in range(300):
+        model.learn_one({"a": float(t % 100), "b": 1.0 if t % 100 < 50 else -1.0}, t % 100)
+    x = {"a": 3.0, "b": 1.0}
+    answer = model.predict_proba_one(x)
+    header, *_, mixture = cells(model.debug_one(x))
+    likely = sorted(answer, key=answer.get, reverse=True)[:7]
+    assert set(header[2:-2]) == set(map(str, likely))
+    assert header[-2:] == ["93", "others"]
+    assert float(mixture[-1]) == pytest.approx(1 - sum(answer[label] for label in likely), abs=1e-3)
+
+
+def test_debug_one_shows_large_numbers_in_scientific_notation():
+    model = PUFERegressor()
+    for t in range(30):
+        model.learn_one({"a": t % 3 - 1.0}, 1e12 * (t % 3))
+    assert cells(model.debug_one({"a": 1.0}, decimals=1))[-1][-1].endswith("e+12")
+
+
+@pytest.mark.parametrize("model", [PUFEClassifier(), PUFERegressor()])
+def test_debug_one_before_any_target(model):
+    assert "mixture" in model.debug_one({"a": 1.0})

@@ -647,7 +647,7 @@ def test_weights_of_samples_are_refused_where_the_model_takes_none():
     model = PUFERegressor(preprocessing.StandardScaler() | linear_model.PARegressor())
     model.learn_one({"a": 1.0}, 1.0)
     before = pickle.dumps(model)
-    with pytest.raises(ValueError, match=r"w is 2\.0, but Pipeline takes none"):
+    with pytest.raises(ValueError, match=r"w is 2\.0, but Pipeline does not support weights"):
         model.learn_one({"a": 2.0, "b": 1.0}, 1.0, w=2.0)
     assert pickle.dumps(model) == before
 

@@ -29,9 +29,9 @@ N, D, CHANGE = 320, 6, 120
 BLUE, ORANGE, GREEN = plot.COLOURS[:3]
 
 #: Whether a key of the old (0) or the new (1) features is there, by its number in them and the round.
-UpdateRule = Callable[[int, int, int, random.Random], bool]
+Rule = Callable[[int, int, int, random.Random], bool]
 
-STREAMS: dict[str, UpdateRule] = {
+STREAMS: dict[str, Rule] = {
     "missing now and then": lambda new, i, t, rng: not new and rng.random() > 0.3,
     "replaced one by one": lambda new, i, t, rng: t >= CHANGE if new else t < CHANGE + 9 * (i + 1),
     "replaced without overlap": lambda new, i, t, rng: (t >= CHANGE) == bool(new),
@@ -41,7 +41,7 @@ STREAMS: dict[str, UpdateRule] = {
 }
 
 
-def spaces(ax: Axes, title: str, rule: UpdateRule) -> None:
+def spaces(ax: Axes, title: str, rule: Rule) -> None:
     """A raster of one stream, in the colours of the spaces that its keys belong to in the end."""
     rng = random.Random(1)
     stream = [{(new, i): 1.0 for new in (0, 1) for i in range(D) if rule(new, i, t, rng)} for t in range(N)]

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import difflib
+from collections.abc import Iterable, Sequence
 
 from ..files import Reader
 from . import show
 
 
-def check_columns(reader: Reader, wanted: Iterable[str | None]) -> None:
-    """A name that a csv does not have is most likely a slip; of JSON lines the names are not known before."""
-    if reader.columns is None:
+def check_columns(reader: Reader, wanted: Iterable[str]) -> None:
+    """A name that a table does not have is most likely a slip; of JSON lines the names are not known beforehand."""
+    columns = reader.columns
+    if columns is None:
         return
-    if not reader.columns:
+    if not columns:
         raise show.UsageError(f"{reader.name} is empty")
     for name in wanted:
-        if name is not None and name not in reader.columns:
-            raise show.UsageError(f"{reader.name} has no column {name!r}; it has {show.shorten(reader.columns, 12)}")
+        # What is nested in a column of Parquet has its name with a dot behind it.
+        if name not in columns and name.partition(".")[0] not in columns:
+            raise show.UsageError(f"{reader.name} has no column {name!r}{meant(name, columns)}")
+
+
+def meant(name: str, names: Sequence[str]) -> str:
+    """What there is instead of a name that there is not: the one that is most like it, and some others."""
+    lower = {known.lower(): known for known in reversed(names)}
+    close = difflib.get_close_matches(name.lower(), list(lower), n=1, cutoff=0.7)
+    suggestion = f": did you mean {lower[close[0]]!r}?" if close else ""
+    return f"{suggestion or ';'} {'It' if suggestion else 'it'} has {show.shorten(names, 12)}"

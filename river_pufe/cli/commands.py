@@ -11,8 +11,8 @@ from typing import Annotated, Literal
 import typer
 
 from .. import __version__
-from ..files import STDIN, FileError
-from . import show
+from ..files import FileError
+from . import options, show
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -21,35 +21,13 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Models that survive when features come and go, on streams in files and pipes.",
-    epilog="Exit codes: 0 all is well, 1 stopped by an error, 2 called in a wrong way, 130 interrupted by Ctrl-C.",
+    epilog="Exit codes: 0 all is well, 1 stopped by an error, 2 called in a wrong way, 3 bad lines were skipped, 129 "
+    "the terminal was closed, 130 interrupted by Ctrl-C, 143 terminated.",
 )
 
-Format = Literal["jsonl", "csv"]
 Task = Literal["classification", "regression"]
 Absent = Literal["missing", "zero"]
-OnError = Literal["stop", "skip"]
 Data = Literal["phishing", "segments"]
-
-
-def _existing(file: str) -> str:
-    if file != STDIN and (not pathlib.Path(file).exists() or pathlib.Path(file).is_dir()):
-        raise typer.BadParameter(f"there is no file {file!r}")
-    return file
-
-
-_FILE = typer.Argument(
-    metavar="FILE",
-    callback=_existing,
-    help="JSON lines or csv, also compressed with gzip, bzip2 or xz; - for standard input. "
-    "An empty cell or a null is an absent key.",
-)
-_IGNORE = typer.Option("--ignore", metavar="NAME", help="A column that is no feature. May be given several times.")
-_TIME = typer.Option(metavar="NAME", help="The column that says when; it is no feature, and shown with what happens.")
-_NA = typer.Option(
-    metavar="TEXT", help="A text that stands for an absent value, such as NA. May be given several times."
-)
-_FORMAT = typer.Option(help="The format of the file; by default it is guessed.")
-_ON_ERROR = typer.Option(help="What to do at a bad line: stop there, or skip it. Both say which and why.")
 
 
 @contextlib.contextmanager
@@ -88,104 +66,171 @@ def river_pufe(
 
 @app.command()
 def run(
-    file: Annotated[str, _FILE],
-    target: Annotated[str, typer.Option(metavar="NAME", help="The column to predict.")],
+    files: options.Files,
+    target: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The column to predict. A model that is loaded knows its own."),
+    ] = None,
     task: Annotated[
         Task | None,
         typer.Option(
-            help="What the target is. By default it is guessed: texts, truth values and a few different whole numbers "
-            "are classes, other numbers are not."
+            help="What the target is. By default it is guessed from the first lines: strings, truth values and a few "
+            "different whole numbers are classes, other numbers are not."
         ),
     ] = None,
-    ignore: Annotated[list[str], _IGNORE] = [],  # noqa: B006
-    time: Annotated[str | None, _TIME] = None,
+    ignore: options.Ignore = [],  # noqa: B006
+    time: options.Time = None,
     one_hot: Annotated[
-        bool, typer.Option("--one-hot", help="Encode texts: a key 'column=text' for each text of a column.")
+        bool, typer.Option("--one-hot", help="Encode strings: a feature 'column=string' for each string of a column.")
     ] = False,
     absent: Annotated[
         Absent | None,
         typer.Option(
-            help="What an absent key means: not reported (missing, the default), or 0, as out of range (zero)."
+            help="What an absent feature means: not reported (missing, the default), or 0, as out of range (zero)."
         ),
     ] = None,
-    na: Annotated[list[str], _NA] = [],  # noqa: B006
-    format: Annotated[Format | None, _FORMAT] = None,
+    na: options.Na = [],  # noqa: B006
+    decimal_comma: options.DecimalComma = False,
+    encoding: options.Encoding = None,
+    format: options.FormatOption = None,
+    long: options.LongOption = None,
+    every: options.Every = None,
+    aggregate: options.Aggregate = "last",
+    hold: options.Hold = None,
+    lateness: options.Lateness = None,
+    wait: Annotated[
+        str | None, typer.Option(metavar="SPAN", help="How much later than others the target may come, with --long.")
+    ] = None,
+    positive: Annotated[
+        str | None, typer.Option(metavar="CLASS", help="The class that matters; by default the rarer of two.")
+    ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            min=0, max=1, help="Raise an alarm, and predict the class that matters, from this probability on."
+        ),
+    ] = None,
+    alarms: Annotated[
+        float | None,
+        typer.Option(min=0, metavar="PER_DAY", help="Set the threshold so that there are so many alarms a day."),
+    ] = None,
+    rival: Annotated[bool, typer.Option("--rival", help="Show River's scaled linear model beside this one.")] = False,
     metric: Annotated[
         list[str],
         typer.Option(metavar="NAME", help="A metric of River, such as LogLoss or MAE. May be given several times."),
     ] = [],  # noqa: B006
-    window: Annotated[int, typer.Option(min=1, help="Samples the metric in the figure looks back at.")] = 200,
-    on_error: Annotated[OnError, _ON_ERROR] = "stop",
+    window: Annotated[int, typer.Option(min=1, help="Samples that the metric in the figure looks back at.")] = 200,
+    on_error: options.OnErrorOption = "stop",
     predictions: Annotated[
         pathlib.Path | None,
         typer.Option(
-            metavar="PATH", help="Write a JSON line for each sample, made before it is learned; - for a pipe."
+            metavar="PATH",
+            help="Write a line for each sample, predicted before it is learned: JSON, or csv if the name ends so; - "
+            "for a pipe. An existing file is not overwritten.",
         ),
     ] = None,
-    figure: Annotated[
+    events: Annotated[
         pathlib.Path | None,
-        typer.Option(metavar="PATH", help="Draw keys, metric and weights of the experts: .png, .svg or .pdf."),
+        typer.Option(metavar="PATH", help="Write a line for whatever happens to the features: JSON, or csv."),
+    ] = None,
+    append: Annotated[
+        bool, typer.Option("--append", help="Add to the files of --predictions and --events if they exist.")
+    ] = False,
+    figure: options.Figure = None,
+    report: Annotated[
+        pathlib.Path | None, typer.Option(metavar="PATH", help="Write an HTML page with all results and pictures.")
     ] = None,
     save: Annotated[
         pathlib.Path | None, typer.Option(metavar="PATH", help="Pickle the model, as it is in the end.")
+    ] = None,
+    save_every: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Pickle it every N samples as well, so no more are ever lost."),
     ] = None,
     load: Annotated[
         pathlib.Path | None,
         typer.Option(metavar="PATH", help="Go on with a saved model. A pickle can run any code: load only your own."),
     ] = None,
 ) -> None:
-    """Predict and learn, line by line, and report metrics, feature spaces and what happened to the keys.
+    """Predict and learn, line by line, and report metrics, feature spaces and what happened to the features.
 
     Each line is predicted before it is learned (progressive validation). Lines without a target are predicted, and
     only their features are learned. Ctrl-C stops, and saves what there is.
 
     Try: `river-pufe run sensors.csv --target state --time date --figure sensors.png`
+
+    Long readings: `river-pufe run mqtt.csv --long time,sensor,value --every 1min --target pump.fault`
     """
     with _outcome():
         from .run import Options, Run
 
-        options = Options(
-            file=file,
+        if target is None and load is None:
+            raise show.UsageError("Missing option '--target': which column is to be predicted?")
+        wanted = Options(
+            files=files,
             target=target,
             task=task,
             ignore=ignore,
             time=time,
+            long=options.as_long(long, every, aggregate, hold, lateness, wait),
             one_hot=one_hot,
             absent=absent,
             na=na,
             format=format,
+            encoding=encoding,
+            decimal_comma=decimal_comma,
             metric=metric,
+            positive=positive,
+            threshold=threshold,
+            alarms=alarms,
+            rival=rival,
             window=window,
             on_error=on_error,
             predictions=predictions,
+            events=events,
+            append=append,
             figure=figure,
+            report=report,
             save=save,
+            save_every=save_every,
             load=load,
         )
-        raise typer.Exit(Run(options)())
+        raise typer.Exit(Run(wanted)())
 
 
 @app.command()
 def spaces(
-    file: Annotated[str, _FILE],
-    ignore: Annotated[list[str], _IGNORE] = [],  # noqa: B006
-    time: Annotated[str | None, _TIME] = None,
-    na: Annotated[list[str], _NA] = [],  # noqa: B006
-    format: Annotated[Format | None, _FORMAT] = None,
-    on_error: Annotated[OnError, _ON_ERROR] = "stop",
-    figure: Annotated[
-        pathlib.Path | None, typer.Option(metavar="PATH", help="Draw when which key was there: .png, .svg or .pdf.")
-    ] = None,
-    keys: Annotated[int, typer.Option(min=1, help="How many keys are listed.")] = 40,
+    files: options.Files,
+    ignore: options.Ignore = [],  # noqa: B006
+    time: options.Time = None,
+    na: options.Na = [],  # noqa: B006
+    decimal_comma: options.DecimalComma = False,
+    encoding: options.Encoding = None,
+    format: options.FormatOption = None,
+    long: options.LongOption = None,
+    every: options.Every = None,
+    hold: options.Hold = None,
+    lateness: options.Lateness = None,
+    on_error: options.OnErrorOption = "stop",
+    figure: options.Figure = None,
+    keys: Annotated[int, typer.Option(min=1, help="How many features are listed.")] = 40,
 ) -> None:
-    """Show when which key was there, and which feature spaces that makes. No target is needed.
+    """Show when each feature was there, and which feature spaces they form. No target is needed.
 
     Try: `river-pufe spaces sensors.csv --time date --figure sensors.png`
     """
     with _outcome():
+        from ..files import Reader
+        from .samples import Samples
         from .spaces import show_spaces
 
-        raise typer.Exit(show_spaces(file, ignore, time, na, format, on_error, figure, keys))
+        readings = options.as_long(long, every, "last", hold, lateness, None)
+
+        def opened() -> tuple[Reader, Samples]:
+            reader = Reader(files, format, na, encoding, decimal_comma)
+            return reader, Samples(reader, None, ignore, time, readings)
+
+        raise typer.Exit(show_spaces(opened, on_error, figure, keys))
 
 
 @app.command()
@@ -197,7 +242,7 @@ def demo(
     spaces: Annotated[int, typer.Option(min=2, max=8, help="Number of feature spaces, one after another.")] = 4,
     seed: Annotated[int, typer.Option(help="Seed of the random maps and of the order in which keys vanish.")] = 42,
 ) -> None:
-    """Watch the main job on real data: two models side by side while all features are replaced. Takes seconds."""
+    """See it at work on real data: two models side by side while all features are replaced. Takes seconds."""
     with _outcome():
         from .demo import demo as show_it
 
@@ -214,9 +259,13 @@ def compare(
     ] = [],  # noqa: B006
     csv: Annotated[
         list[pathlib.Path],
-        typer.Option("--csv", metavar="FILE", help="A csv or JSON lines with a --target. May be given several times."),
+        typer.Option(
+            "--csv", metavar="FILE", help="A file with a --target, in any format. May be given several times."
+        ),
     ] = [],  # noqa: B006
     target: Annotated[str | None, typer.Option(metavar="NAME", help="The column to predict in each --csv.")] = None,
+    ignore: options.Ignore = [],  # noqa: B006
+    time: options.Time = None,
     fesl: Annotated[
         list[pathlib.Path],
         typer.Option("--fesl", metavar="FILE", help="A file of FESL, with two spaces and ten orders. May be repeated."),
@@ -229,14 +278,16 @@ def compare(
     ] = False,
     jobs: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
     out: Annotated[
-        pathlib.Path | None, typer.Option(metavar="DIRECTORY", help="Save table.md, table.csv and trend.png there.")
+        pathlib.Path | None,
+        typer.Option(metavar="DIRECTORY", help="Save table.md, table.csv, table.tex and trend.png there."),
     ] = None,
 ) -> None:
-    """Play the experiment of the paper: all methods on the same streams, with intact and unpredictable overlaps.
+    """Run the experiment of the paper: all methods on the same streams, with intact and unpredictable overlaps.
 
     Try: `river-pufe compare --data Phishing --runs 3 --out results`
     """
     with _outcome():
         from .comparison import comparison
 
-        raise typer.Exit(comparison(data, csv, target, fesl, overlap, runs, seed, grid, jobs, out))
+        ignored = [*ignore, *([time] if time is not None else [])]
+        raise typer.Exit(comparison(data, csv, target, ignored, fesl, overlap, runs, seed, grid, jobs, out))

@@ -16,6 +16,7 @@ def comparison(
     data: Sequence[str] = (),
     csv: Sequence[pathlib.Path] = (),
     target: str | None = None,
+    ignore: Sequence[str] = (),
     fesl: Sequence[pathlib.Path] = (),
     overlap: int = 20,
     runs: int = 10,

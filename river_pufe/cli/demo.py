@@ -13,6 +13,7 @@ from .. import datasets
 from ..plot.record import Presence, Series
 from ..pufe import PUFEClassifier
 from . import show
+from .figures import Picture, draw
 
 #: Data that River brings along, and its linear model for them.
 DATA: dict[str, tuple[typing.Any, typing.Any]] = {
@@ -71,7 +72,8 @@ def demo(figure: pathlib.Path, data: str = "phishing", n_spaces: int = 4, seed: 
     columns = ("model", "all rounds", f"first {_EARLY} after a change", "time per sample")
     out.print(show.make_table("Accuracy", columns, rows, right=(1, 2, 3)))
     out.print(show.spaces_table(pufe.spaces, "Feature spaces that PUFE found"))
-    show.draw(figure, record, pufe, scores, f"accuracy, latest {_WINDOW}", weights, stream.changes)
+    curves = {name: list(series) for name, series in scores.items()}
+    draw(figure, Picture(record, pufe, curves, f"accuracy, latest {_WINDOW}", weights, stream.changes))
     show.say(out, f"\nSaved {figure}")
 
 

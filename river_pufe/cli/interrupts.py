@@ -1,4 +1,4 @@
-"""How does Ctrl-C stop a run without tearing a model apart?"""
+"""How does a signal stop a run without tearing a model apart?"""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import signal
 import threading
 import types
 import typing
-from collections.abc import Iterator
+
+#: Ctrl-C, a request to terminate, and a terminal that was closed. Windows has no SIGHUP.
+_SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
 class Interrupts:
@@ -38,11 +40,14 @@ class Interrupts:
         self.received = 0
         self._delivered = self._holding = False
         self._before: dict[int, typing.Any] = {}
+        self._hold = _Hold(self)
 
     def __enter__(self) -> Interrupts:
         # Only the main thread gets signals, and may ask for them.
         if threading.current_thread() is threading.main_thread():
-            self._before = {n: signal.signal(n, self._receive) for n in (signal.SIGINT, signal.SIGTERM)}
+            # nohup ignores SIGHUP for us, and means it.
+            caught = [n for n in _SIGNALS if n == signal.SIGINT or signal.getsignal(n) != signal.SIG_IGN]
+            self._before = {n: signal.signal(n, self._receive) for n in caught}
         return self
 
     def __exit__(
@@ -62,17 +67,33 @@ class Interrupts:
             self._delivered = True
             raise KeyboardInterrupt
 
-    @contextlib.contextmanager
-    def held(self) -> Iterator[None]:
+    def held(self) -> contextlib.AbstractContextManager[None]:
         """Let what is inside finish first."""
+        return self._hold
+
+    def hold(self) -> None:
+        """Deliver nothing until `release`."""
         self._holding = True
-        try:
-            yield
-        finally:
-            self._holding = False
+
+    def release(self) -> None:
+        """Deliver what came meanwhile."""
+        self._holding = False
         if self.received:
             self._deliver()
 
     def ignore(self) -> None:
         """From now on nothing is interrupted."""
         self._delivered = True
+
+
+class _Hold(contextlib.AbstractContextManager[None]):
+    """Entered for each sample, so it is made once."""
+
+    def __init__(self, interrupts: Interrupts) -> None:
+        self._interrupts = interrupts
+
+    def __enter__(self) -> None:
+        self._interrupts.hold()
+
+    def __exit__(self, *_: object) -> None:
+        self._interrupts.release()

@@ -1,4 +1,4 @@
-"""How do results look in a terminal and in a figure?"""
+"""How do results look in a terminal, and how is a file written that shows them?"""
 
 from __future__ import annotations
 
@@ -12,13 +12,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 from rich import box, console, markup, progress, table, text
 
-from .. import plot, saving
-from ..plot.record import Presence, Series
+from .. import saving
+from ..files import Suspect, whole
+from ..plot.record import Presence
 from ..recovery.evolution import FeatureSpace
-from ..values import Array, Key
+from ..values import Key
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _ASCII = ".:-=+*%#"
+
+
+#: Exit code of a command that ended well, but skipped lines.
+SKIPPED = 3
 
 
 class RunError(Exception):
@@ -49,28 +54,56 @@ def count(n: int, what: str) -> str:
 
 def shorten(keys: Sequence[Key], most: int = 4) -> str:
     """A few keys, and how many there are."""
-    shown = ", ".join(map(_cut, keys[:most]))
+    shown = ", ".join(map(cut, keys[:most]))
     return f"{shown}, … ({len(keys)})" if len(keys) > most else shown
 
 
-def _cut(key: Key) -> str:
+def cut(key: typing.Any) -> str:
+    """A name that is not too long."""
     name = str(key)
     return name if len(name) <= 32 else name[:31] + "…"
 
 
-def spaces_table(spaces: Iterable[FeatureSpace], title: str = "Feature spaces") -> console.Group:
-    """The feature spaces, oldest first."""
-    rows = []
+def doubt(suspect: Suspect) -> str:
+    """What to do about a value that may stand for an absent one."""
+    value = whole(suspect.value)
+    return f"{cut(suspect.key)} is {value} in {suspect.share:.1%} of its values; if that means absent, say --na {value}"
+
+
+def spaces_table(
+    spaces: Iterable[FeatureSpace], title: str = "Feature spaces", times: Mapping[int, typing.Any] | None = None
+) -> console.Group:
+    """The feature spaces, oldest first; where the times of rounds are known, these instead of the rounds."""
+    columns, rows = spaces_rows(spaces, times)
+    return make_table(title, columns, rows, right=(0,) if times is not None else (0, 2))
+
+
+def spaces_rows(
+    spaces: Iterable[FeatureSpace], times: Mapping[int, typing.Any] | None = None
+) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Heads and cells of the table of the feature spaces."""
+    rows: list[tuple[str, ...]] = []
     for space in spaces:
         gone = "all" if set(space.vanished) == set(space.keys) else shorten(space.vanished) or "-"
-        rows.append((str(space.number), space.state, f"{space.opened_at:,}", shorten(space.keys), gone))
-    return make_table(title, ("space", "state", "opened in round", "keys", "vanished"), rows, right=(0, 2))
+        opened = (
+            f"{space.opened_at:,}" if times is None else str(times.get(space.opened_at, f"round {space.opened_at:,}"))
+        )
+        rows.append((str(space.number), space.state, opened, shorten(space.keys), gone))
+    return ("space", "state", "opened" if times is not None else "opened in round", "keys", "vanished"), rows
+
+
+def scores_table(title: str, tables: Mapping[str, Mapping[str, str]]) -> console.Group:
+    """Metrics of one or more models, a column for each model."""
+    names = list(dict.fromkeys(name for table in tables.values() for name in table))
+    rows = [(name, *(table.get(name, "-") for table in tables.values())) for name in names]
+    heads = ("metric", *tables) if len(tables) > 1 else ("metric", "value")
+    return make_table(title, heads, rows, right=tuple(range(1, len(heads))))
 
 
 def make_table(
     title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[int] = ()
 ) -> console.Group:
-    """A table of texts as they are."""
+    """A table of strings as they are."""
     made = table.Table(box=box.SIMPLE_HEAD, show_edge=False)
     for i, column in enumerate(columns):
         made.add_column(column, justify="right" if i in right else "left", overflow="fold")
@@ -79,10 +112,39 @@ def make_table(
     return console.Group(text.Text(f"\n{title}\n", "bold"), made)
 
 
-def strips(record: Presence, vanished: Iterable[Key], out: console.Console, most: int) -> console.Group:
-    """When each key was there, as a strip of blocks: the higher, the more often."""
+def strips(
+    record: Presence,
+    vanished: Iterable[Key],
+    out: console.Console,
+    most: int,
+    seen: Mapping[Key, tuple[typing.Any, typing.Any]] | None = None,
+) -> console.Group:
+    """When each key was there, as a strip of blocks: the higher, the more often.
+
+    Parameters
+    ----------
+    record
+        When each key was there.
+    vanished
+        The keys that have vanished.
+    out
+        Where it is shown.
+    most
+        How many keys are shown.
+    seen
+        When each key was first and last seen; by default its rounds are shown.
+
+    """
     shares, keys = record.shares(), record.keys[:most]
-    taken = max([15, *(len(_cut(key)) for key in keys)]) + 2 * max(5, len(f"{record.rounds:,}")) + 34
+    spans = {key: tuple(f"{round_:,}" for round_ in record.seen(key)[:2]) for key in keys}
+    spans |= {key: (str(seen[key][0]), str(seen[key][1])) for key in keys if seen is not None and key in seen}
+    taken = (
+        max([15, *(len(cut(key)) for key in keys)])
+        + sum(max(5, *(len(span[i]) for span in spans.values())) for i in (0, 1))
+        + 34
+        if keys
+        else 0
+    )
     width = max(10, min(60, out.width - taken))
     # Presence is binned once more, to the columns of a terminal.
     bins = np.array_split(np.arange(shares.shape[1]), min(width, max(shares.shape[1], 1)))
@@ -90,10 +152,10 @@ def strips(record: Presence, vanished: Iterable[Key], out: console.Console, most
     gone = set(vanished)
     rows = []
     for key, share in zip(keys, shares):
-        first, last, n = record.seen(key)
+        first, _, n = record.seen(key)
         strip = "".join(_block(share[inside].mean(), blocks) for inside in bins)
         state = "vanished" if key in gone else ""
-        rows.append((_cut(key), strip, f"{first:,}", f"{last:,}", f"{n / (record.rounds - first):.0%}", state))
+        rows.append((cut(key), strip, *spans[key], f"{n / (record.rounds - first):.0%}", state))
     rest = len(record.keys) - len(rows) + record.n_others
     if rest:
         rows.append((f"… and {rest:,} more", "", "", "", "", ""))
@@ -125,11 +187,12 @@ def check_figure(path: pathlib.Path) -> None:
         raise UsageError('a figure needs matplotlib, which is not installed: pip install "river-pufe[demo]"')
     from matplotlib.backend_bases import FigureCanvasBase
 
-    if _kind(path) not in FigureCanvasBase.get_supported_filetypes():
-        raise UsageError(f"{path} is no kind of figure: use .png, .svg or .pdf")
+    if kind(path) not in FigureCanvasBase.get_supported_filetypes():
+        raise UsageError(f"{path} is not a name for a figure: end it in .png, .svg or .pdf")
 
 
-def _kind(path: pathlib.Path) -> str:
+def kind(path: pathlib.Path) -> str:
+    """Format of a figure, from the name of its file."""
     return path.suffix.lstrip(".").lower() or "png"
 
 
@@ -141,46 +204,3 @@ def replacing(path: pathlib.Path) -> Iterator[typing.BinaryIO]:
             yield file
     except OSError as error:
         raise RunError(f"{path} cannot be written: {error.strerror or error}") from None
-
-
-def draw(
-    path: pathlib.Path,
-    record: Presence,
-    model: typing.Any,
-    scores: Mapping[str, Series] | None = None,
-    score: str = "",
-    weights: Series | None = None,
-    changes: Sequence[int] = (),
-    times: Series | None = None,
-) -> None:
-    """A figure with the raster of the keys, the scores of one or more models, and the weights of the experts."""
-    from matplotlib.figure import Figure
-
-    panels = 1 + (scores is not None) + (weights is not None)
-    height = min(max(3.0, 0.19 * len(record.keys)), 8.0)
-    figure = Figure(figsize=(9.0, height + 2.6 * (panels - 1) + 0.5), layout="constrained")
-    ratios = [height, *[2.6] * (panels - 1)]
-    axes = list(figure.subplots(panels, sharex=True, squeeze=False, height_ratios=ratios)[:, 0])
-    plot.presence(record, model, axes[0])
-    if scores is not None:
-        plot.metric(scores, axes[1], changes=changes).set_ylabel(score)
-        if not changes:
-            plot.events(model, axes[1])
-    if weights is not None:
-        plot.weights(weights, ax=axes[-1])
-        plot.events(model, axes[-1])
-    for above in axes[:-1]:
-        above.set_xlabel("")
-    if times:
-        _label_times(axes[-1], times)
-    with replacing(path) as file:
-        figure.savefig(file, format=_kind(path), dpi=120)
-
-
-def _label_times(ax: typing.Any, times: Series) -> None:
-    rounds: Array = np.array([round_ for round_, _ in times])
-    names = [str(name) for _, name in times]
-    ax.xaxis.set_major_formatter(lambda t, _: names[int(np.argmin(np.abs(rounds - t)))])
-    for label in ax.get_xticklabels():
-        label.set(rotation=20, ha="right", rotation_mode="anchor")
-    ax.set_xlabel("time")

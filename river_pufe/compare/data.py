@@ -128,7 +128,7 @@ def load(source: str | os.PathLike[str], target: str | None = None, regression: 
         raise ValueError(f"the target must be named: which of the columns of {source} is it?")
     targets = [y for _, y in _rows(source, target, None)]
     if regression is None:
-        regression = files.guess_task(targets, enough=0) == "regression"
+        regression = files.guess_task(targets) == "regression"
     n_classes = 0 if regression else len(set(targets))
     if len(set(targets)) < 2:
         raise ValueError(f"the target {target!r} is {targets[0]!r} in all rows of {source}: there is nothing to learn")

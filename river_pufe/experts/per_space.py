@@ -81,7 +81,7 @@ class SpaceExperts(Experts):
 
     @property
     def names(self) -> tuple[str, ...]:
-        special = {_PRESENT: "present", _VACANT: "nobody"}
+        special = {_PRESENT: "present", _VACANT: "vacant"}
         return tuple(special.get(number, f"space {number}") for number in self._numbers)
 
     @property

@@ -11,8 +11,8 @@ from __future__ import annotations
 from .marks import events
 from .progress import metric, weights
 from .raster import presence
-from .record import Presence, Series
+from .record import Presence, Series, Timeline
 from .style import COLOURS as COLOURS
 from .truth import recovered
 
-__all__ = ["Presence", "Series", "events", "metric", "presence", "recovered", "weights"]
+__all__ = ["Presence", "Series", "Timeline", "events", "metric", "presence", "recovered", "weights"]

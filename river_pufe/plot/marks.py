@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import typing
-from collections.abc import Collection
 
+from .record import Timeline
 from .style import legend, pyplot, thin_hatches
 
 if typing.TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+#: With more of them than this, lines and crosses are drawn thin and small, so that they hide nothing.
+_MANY = 60
+
 
 def events(model: typing.Any, ax: Axes | None = None) -> Axes:
-    """Mark what happened to the keys on a picture whose horizontal axis are the rounds.
+    """Mark what happened to the keys on a picture whose horizontal axis shows the rounds.
 
-    Solid lines are where keys come, alone or with a new feature space, hatched bands are overlaps, and crosses on top
-    are where keys vanish.
+    Solid lines are where new keys come, alone or with a new feature space; hatched bands are overlaps; crosses on top
+    are where keys vanish, and small ticks below where they return.
 
     **When to use it.** On a picture of `metric` or `weights`, or any of your own, where nobody knows the changes
-    beforehand.
+    beforehand. A model remembers its latest 500 events; for a longer stream fill a `Timeline` while it flows.
 
     Parameters
     ----------
     model
-        An estimator, a `FeatureRecovery`, or `FeatureSpaces`.
+        An estimator, a `FeatureRecovery`, or `FeatureSpaces`; or a `Timeline`.
     ax
         The picture. By default the current one of pyplot.
 
@@ -43,39 +46,42 @@ def events(model: typing.Any, ax: Axes | None = None) -> Axes:
     if ax is None:
         ax = pyplot().gca()
     limits = ax.get_xlim()
-    shade_overlaps(ax, model, limits[1])
+    timeline = as_timeline(model)
+    shade_overlaps(ax, timeline, limits[1])
     across = ax.get_xaxis_transform()
-    rounds = [_rounds_of(model, kinds) for kinds in (("opened", "returned"), ("vanished",))]
-    if rounds[0]:
-        ax.vlines(rounds[0], 0, 1, transform=across, color="black", linewidth=0.7, label="keys come")
-    if rounds[1]:
-        # A line, not a scatter: only then does the layout leave room for what is above the Axes.
-        crosses: dict[str, typing.Any] = {"marker": "x", "markersize": 4, "markeredgewidth": 0.9, "linestyle": ""}
-        heights = [1.03] * len(rounds[1])
-        ax.plot(rounds[1], heights, transform=across, color="black", label="keys vanish", clip_on=False, **crosses)
+    opened, returned, vanished = (
+        [round_ for round_ in timeline.rounds(kind) if round_ > timeline.start]
+        for kind in ("opened", "returned", "vanished")
+    )
+    if opened:
+        width = 0.7 if len(opened) <= _MANY else 0.3
+        ax.vlines(opened, 0, 1, transform=across, color="black", linewidth=width, label="keys come")
+    # Lines, not scatters: only then does the layout leave room for what is above the Axes.
+    for rounds, height, marker, label in ((vanished, 1.03, "x", "keys vanish"), (returned, 0.015, "|", "keys return")):
+        if rounds:
+            many = len(rounds) > _MANY
+            marks: dict[str, typing.Any] = {"marker": "|" if many else marker, "linestyle": "", "clip_on": False}
+            marks |= {"markersize": 4, "markeredgewidth": 0.4 if many else 0.9}
+            ax.plot(rounds, [height] * len(rounds), transform=across, color="black", label=label, **marks)
     ax.set_xlim(limits)
     legend(ax)
     return ax
 
 
-def _rounds_of(model: typing.Any, kinds: Collection[str]) -> list[int]:
-    return sorted({event.round for event in model.events if event.kind in kinds and event.round > 0})
-
-
-def overlaps(model: typing.Any) -> list[tuple[int, int | None]]:
-    """Rounds between which keys of two spaces were alive, None for the end of one that goes on."""
-    found: list[tuple[int, int | None]] = []
+def as_timeline(model: typing.Any) -> Timeline:
+    """The timeline given, or one with the events that a model remembers."""
+    if isinstance(model, Timeline):
+        return model
+    timeline = Timeline()
     for event in model.events:
-        if event.kind == "overlap began":
-            found.append((event.round, None))
-        elif event.kind == "overlap ended" and found:  # The beginning may be too long ago.
-            found[-1] = (found[-1][0], event.round)
-    return found
+        timeline.add(event)
+    return timeline
 
 
-def shade_overlaps(ax: Axes, model: typing.Any, end: float) -> None:
+def shade_overlaps(ax: Axes, timeline: Timeline, end: float) -> None:
+    """Hatched bands where keys of two spaces are alive; an overlap that goes on lasts until `end`."""
     band: dict[str, typing.Any] = {"facecolor": "none", "edgecolor": "0.35", "hatch": "///", "linewidth": 0.6}
     with thin_hatches():
-        for i, (start, stop) in enumerate(overlaps(model)):
+        for i, (start, stop) in enumerate(timeline.overlaps):
             label = None if i else "overlap"
             ax.axvspan(start, end if stop is None else stop, alpha=0.5, zorder=2.5, label=label, **band)

@@ -12,8 +12,8 @@ import numpy as np
 from ..recovery.evolution import FeatureSpace
 from ..recovery.spaces import FeatureSpaces
 from ..values import Array, Key, Sample, is_there
-from .marks import shade_overlaps
-from .record import Presence
+from .marks import as_timeline, shade_overlaps
+from .record import Presence, Timeline
 from .style import COLOURS, OTHERS, SMALL, axes, label, legend
 
 if typing.TYPE_CHECKING:
@@ -21,7 +21,10 @@ if typing.TYPE_CHECKING:
 
 
 def presence(
-    stream: Presence | Iterable[Sample | tuple[typing.Any, ...]], model: typing.Any = None, ax: Axes | None = None
+    stream: Presence | Iterable[Sample | tuple[typing.Any, ...]],
+    model: typing.Any = None,
+    ax: Axes | None = None,
+    timeline: Timeline | None = None,
 ) -> Axes:
     """When which key was there, and the feature spaces that were made of them.
 
@@ -41,6 +44,8 @@ def presence(
         spaces then.
     ax
         Where to draw. By default on a new figure.
+    timeline
+        Events of the whole stream. By default those that the model remembers, the latest 500.
 
     Examples
     --------
@@ -98,7 +103,7 @@ def presence(
         if rows:
             ends, heights = [record.seen(keys[row])[1] + 1 for row in rows], [row + 0.5 for row in rows]
             ax.scatter(ends, heights, marker="x", s=18, color="black", linewidths=1, label="vanished", zorder=3)
-        shade_overlaps(ax, model, record.rounds)
+        shade_overlaps(ax, timeline if timeline is not None else as_timeline(model), record.rounds)
         legend(ax, above=True)
     step = max(1, -(-len(labels) // _room_for_labels(ax)))
     ticks = list(range(0, len(labels), step))

@@ -28,8 +28,9 @@ def span(rounds: Sequence[int]) -> dict[str, tuple[int, int]]:
 
 
 def label(key: Key) -> str:
-    """A key as a short text that Matplotlib writes as it is."""
-    text = str(key)
+    """A key as a short string that Matplotlib writes as it is."""
+    # Half of a character, which JSON may hold, cannot be drawn.
+    text = str(key).encode("utf-8", "replace").decode()
     text = text if len(text) <= 28 else text[:27] + "…"
     # A dollar is a dollar, not mathematics, and an underscore in front does not hide it from the legend.
     return text.replace("$", r"\$") if not text.startswith("_") else " " + text.replace("$", r"\$")

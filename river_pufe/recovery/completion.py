@@ -171,7 +171,7 @@ def incoherence(rows: Array, rank: int | None = None) -> float:
     \\max_i \\frac{d}{r} \\lVert V_{(i)} \\rVert^2\\right)$$
 
     It is 1 where every row and column weighs alike, and max(n, d)/r where one stands alone: such an entry cannot be
-    told from the others.
+    inferred from the others.
 
     Parameters
     ----------

@@ -252,8 +252,15 @@ class FeatureRecovery(base.Transformer):
         mapped[asked] = self.linear_map.solve(self._sketch, asked)(scaled[~asked]) if known else 0.0
         return mapped
 
-    def advance(self, x: Sample) -> tuple[Evolution, Reading]:
+    def advance(self, x: Sample, latest: Reading | None = None) -> tuple[Evolution, Reading]:
         """Follow the keys of a sample.
+
+        Parameters
+        ----------
+        x
+            The sample.
+        latest
+            A reading since which nothing has changed. If it is of an equal sample, it is returned again.
 
         Returns
         -------
@@ -261,6 +268,13 @@ class FeatureRecovery(base.Transformer):
 
         """
         evolution, row = self._spaces.advance(x)
+        if evolution:
+            return self._follow(evolution, row)
+        if latest is not None and latest.row.tobytes() == row.tobytes():
+            return evolution, latest
+        return evolution, self._reading(row)
+
+    def _follow(self, evolution: Evolution, row: Array) -> tuple[Evolution, Reading]:
         if evolution.opened:
             self._open(evolution, len(row))
         if evolution.settled:

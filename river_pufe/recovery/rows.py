@@ -5,25 +5,41 @@ The only module that looks into a dict: after it there are arrays.
 
 from __future__ import annotations
 
+import itertools
 import math
-import operator
 import struct
+import typing
 
 import numpy as np
-from scipy.linalg import blas
 
 from ..values import LARGEST, Array, Key, Mask, Sample, number
 
-#: Types of sums to which only numbers add up.
-_PLAIN = frozenset({float, np.float64, np.float32})
-#: Small NumPy types overflow without harm: only the type of the sum is of interest.
-_sum = np.errstate(over="ignore", invalid="ignore")(sum)
+#: Types whose values are numbers at a glance.
+_PLAIN = frozenset({float, int, bool, np.bool_, *(np.dtype(code).type for code in "fdbhilqBHILQ")})
+_NAN = itertools.repeat(math.nan)
+
+
+class Row(typing.NamedTuple):
+    """The values of a sample by slot.
+
+    Parameters
+    ----------
+    values
+        Shape (d,); NaN where absent, or 0 if absence means that.
+    present
+        Which slots have a value in the sample, shape (d,).
+    unknown
+        The values under keys that have no slot.
+
+    """
+
+    values: Array
+    present: Mask
+    unknown: dict[Key, float]
 
 
 class RowReader:
     """Rows over slots: each known key has a slot, its position in a row.
-
-    A sample that has just the keys that are alive is read without a look at each of them. Costs O(d).
 
     Parameters
     ----------
@@ -43,29 +59,27 @@ class RowReader:
         self.absent = absent
         self.keys: list[Key] = []
         self.slots: dict[Key, int] = {}
-        self.expect(np.zeros(0, dtype=bool))
 
     def extend(self, keys: list[Key]) -> None:
-        """Append slots for keys; `expect` must follow."""
+        """Append slots for keys."""
         for key in keys:
             self.slots[key] = len(self.keys)
             self.keys.append(key)
 
     def keep(self, mask: Mask) -> None:
-        """Drop all other slots; `expect` must follow."""
+        """Drop all other slots."""
         self.keys = [self.keys[slot] for slot in np.flatnonzero(mask)]
         self.slots = {key: slot for slot, key in enumerate(self.keys)}
 
-    def expect(self, gone: Mask) -> None:
-        """Prepare for samples that have just the keys that are not gone."""
-        self._gone = gone
-        self._alive = np.flatnonzero(~gone)
-        alive = [self.keys[slot] for slot in self._alive]
-        self._values_of = operator.itemgetter(*alive) if len(alive) > 1 else None
-        self._format = f"{len(alive)}d"
+    def read(self, x: Sample, gone: Mask) -> Row:
+        """Row of a sample. Costs O(d).
 
-    def read(self, x: Sample) -> Array:
-        """Row of a sample, shape (d,).
+        Parameters
+        ----------
+        x
+            The sample.
+        gone
+            Which slots have vanished, shape (d,): absence does not mean 0 there.
 
         Raises
         ------
@@ -73,63 +87,44 @@ class RowReader:
             If a value is not a finite number, also under a key that is not known.
 
         """
-        row = self.read_expected(x)
-        return self.read_each(x) if row is None else row
+        row = self._at_once(x) or self._one_by_one(x)
+        if self.absent == "zero":
+            # What has vanished would not read zero, and nothing must learn that it does.
+            return Row(np.where(row.present | gone, row.values, 0.0), row.present, row.unknown)
+        return row
 
-    def read_expected(self, x: Sample) -> Array | None:
-        """Row of a sample that has just the keys that are alive, all with values; None for any other sample."""
+    def _at_once(self, x: Sample) -> Row | None:
+        """Row of a dict of plain numbers under known keys; None for any other sample."""
         # Other mappings may make up values of keys that are not there.
-        if len(x) != len(self._alive) or self._values_of is None or type(x) is not dict:
+        if type(x) is not dict:
+            return None
+        found = tuple(map(x.get, self.keys, _NAN))
+        if not _PLAIN.issuperset(map(type, found)):
             return None
         try:
-            values = self._values_of(x)
-            # The type of their sum tells whether all are numbers, much faster than a look at each.
-            if type(_sum(values, 0.0)) not in _PLAIN:
-                return None
-            row = np.frombuffer(struct.pack(self._format, *values))
-        except (KeyError, TypeError, ValueError, ArithmeticError, struct.error):
+            values = np.frombuffer(struct.pack(f"{len(found)}d", *found))
+        except struct.error:  # an int beyond the range of floats
             return None
-        if not blas.dnrm2(row) < LARGEST:
-            return None
-        if len(row) == len(self.keys):
-            return row
-        wide = np.full(len(self.keys), math.nan)
-        wide[self._alive] = row
-        return self._fill(wide)
+        present = np.abs(values) <= LARGEST
+        n_present = np.count_nonzero(present)
+        if n_present == len(x):
+            return Row(values, present, {})
+        # Absent keys may be named as well, with a NaN. What is neither there nor NaN is too large.
+        all_known = self.slots.keys() >= x.keys()
+        return Row(values, present, {}) if all_known and n_present == np.count_nonzero(values == values) else None
 
-    def read_each(self, x: Sample) -> Array:
-        """Row of any sample, value by value."""
-        row = np.full(len(self.keys), math.nan)
+    def _one_by_one(self, x: Sample) -> Row:
+        """Row of any sample."""
+        values = np.full(len(self.keys), math.nan)
+        unknown = {}
         for key, value in x.items():
             reading = number(key, value)
             slot = self.slots.get(key)
             if slot is not None:
-                row[slot] = reading
-        return self._fill(row)
-
-    def _fill(self, row: Array) -> Array:
-        if self.absent == "zero":
-            # What has vanished would not read zero, and nothing must learn that it does.
-            row[np.isnan(row) & ~self._gone] = 0.0
-        return row
-
-    def unknown(self, x: Sample) -> list[Key]:
-        """The keys of a sample that have a value and no slot."""
-        return [key for key, value in x.items() if key not in self.slots and not math.isnan(number(key, value))]
-
-    def present(self, x: Sample) -> Mask:
-        """Which slots have a value in a sample, shape (d,)."""
-        present = np.zeros(len(self.keys), dtype=bool)
-        for key, value in x.items():
-            slot = self.slots.get(key)
-            if slot is not None and not math.isnan(number(key, value)):
-                present[slot] = True
-        return present
-
-    @property
-    def all_alive(self) -> bool:
-        """Whether no slot is gone."""
-        return len(self._alive) == len(self.keys)
+                values[slot] = reading
+            elif not math.isnan(reading):
+                unknown[key] = reading
+        return Row(values, ~np.isnan(values), unknown)
 
     def columns(self, keys: list[Key]) -> list[int] | None:
         """Columns of the slots in samples of some keys; None if one of the slots has none."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import math
 import warnings
+from collections.abc import Iterable
 
 import numpy as np
 from river import base
 
-from ..values import Array, Key, Mask, Sample, number
+from ..values import Array, Key, Mask, Sample
 from .evolution import UNCHANGED, Event, Evolution, FeatureSpace
 from .presence import Presence
 from .rows import RowReader
@@ -37,7 +39,7 @@ class FeatureSpaces(base.Base):
 
     `Presence` decides when a key has vanished; a key that is seen again is alive again.
 
-    Reading costs O(d), the decision O(number of absent keys).
+    Reading costs O(d), the decision O(number of keys that come, go or have to be judged).
 
     Parameters
     ----------
@@ -120,7 +122,8 @@ class FeatureSpaces(base.Base):
         self._returnable: dict[Key, tuple[int, int]] = {}
         self._n_fleeting = 0
         self._warned = False
-        self._silent = False
+        # The round from which on an overlap may end, or slots be dropped, though no key vanishes.
+        self._settles_at = math.inf
         self._presence = Presence()
         self._reader = RowReader(absent)
 
@@ -139,12 +142,11 @@ class FeatureSpaces(base.Base):
             If a value is not a finite number, also under a key that is not known.
 
         """
-        return self._reader.read(x)
+        return self._reader.read(x, self._presence.gone).values
 
     def expects(self, keys: list[Key]) -> bool:
         """Whether a sample of these keys changes nothing, if each slot is among them and has a value."""
-        quiet = not (self.n_previous or self._presence.any_open)
-        return quiet and self._reader.all_alive and len(keys) == len(self.keys)
+        return not self.n_previous and self._presence.all_present and len(keys) == len(self.keys)
 
     def columns(self, keys: list[Key]) -> list[int] | None:
         """Columns of the slots in samples of some keys; None if one of the slots has none."""
@@ -169,24 +171,17 @@ class FeatureSpaces(base.Base):
             As `read`; nothing has changed then.
 
         """
-        row = self._reader.read_expected(x)
-        if row is not None:
-            if not self.n_previous and not self._presence.any_open:
-                self.rounds += 1
-                return UNCHANGED, row
-            present, evolution = ~self._presence.gone, UNCHANGED
-        else:
-            row = self._reader.read_each(x)
-            self._warn()
-            present, unknown = self._reader.present(x), self._reader.unknown(x)
-            evolution = self._open(unknown) if unknown else UNCHANGED
-            if unknown:
-                present = np.append(present, np.ones(len(unknown), dtype=bool))
-                row = np.append(row, [number(key, x[key]) for key in unknown])
-        self._account(present)
-        evolution = self._settle(evolution)
+        values, present, unknown = self._reader.read(x, self._presence.gone)
+        self._warn()
+        evolution = UNCHANGED
+        if unknown:
+            evolution = self._open(list(unknown))
+            present = np.append(present, np.ones(len(unknown), dtype=bool))
+            values = np.append(values, list(unknown.values()))
+        if self._account(present) or unknown or self.rounds >= self._settles_at:
+            evolution = self._settle(evolution)
         self.rounds += 1
-        return dataclasses.replace(evolution, spaces=self.spaces) if evolution else UNCHANGED, row
+        return dataclasses.replace(evolution, spaces=self.spaces) if evolution else UNCHANGED, values
 
     def _warn(self) -> None:
         """Tell the user, once, what the keys should not be like: before a sample, so that nothing is half done."""
@@ -210,50 +205,54 @@ class FeatureSpaces(base.Base):
             self._log("overlap began", tuple(self.keys))
         self._reader.extend(unknown)
         self._presence.extend(len(unknown), self.rounds)
-        self._reader.expect(self._presence.gone)
         return Evolution(opened=len(unknown), overlap=overlap, origins=origins)
 
-    def _account(self, present: Mask) -> None:
-        # A sample without features does not tell which of them will be back.
-        self._silent = not present.any()
-        returned, vanished = self._presence.update(present, self.rounds, self.significance)
-        if returned is not None:
-            self._log("returned", self._named(returned))
-        if vanished is not None:
-            self._log("vanished", self._named(vanished))
-        if returned is not None or vanished is not None:
-            self._reader.expect(self._presence.gone)
+    def _account(self, present: Mask) -> bool:
+        """Whether a key has vanished or returned."""
+        changed = self._presence.update(present, self.rounds, self.significance)
+        if changed is None:
+            return False
+        for kind, slots in zip(("returned", "vanished"), changed):
+            self._log(kind, self._named(slots))
+        return True
 
     def _settle(self, evolution: Evolution) -> Evolution:
         """End an overlap when the evidence is in, and drop what is gone for good."""
         gone, p = self._presence.gone, self.n_previous
-        if p and (gone[:p].all() or gone[p:].all() or not self._may_more_vanish(p)):
+        self._settles_at = self._ends_at(p) if p else math.inf
+        if p and (gone[:p].all() or gone[p:].all() or self.rounds >= self._settles_at):
             evolution = dataclasses.replace(evolution, settled=True, replaced=bool(gone[:p].all()))
             # If every key is gone, keep the space: nothing is left to recover it from.
             if not gone.all():
                 evolution = self._merge(gone, p, evolution)
             self.n_previous = 0
+            self._settles_at = math.inf
             self._log("overlap ended", tuple(self.keys))
             return evolution
         # What is previous has its slots until the overlap ends, however long that takes.
-        gone[:p] = False
-        if 2 * np.count_nonzero(gone) > len(gone) and not self._silent:
-            dropped = self._named(gone)
+        droppable = gone.copy()
+        droppable[:p] = False
+        if 2 * np.count_nonzero(droppable) > len(gone):
+            if not self._presence.present.any():
+                # A sample without features does not tell which of them will be back.
+                self._settles_at = self.rounds
+                return evolution
+            dropped = self._named(np.flatnonzero(droppable))
             space = FeatureSpace(self._new_number(), dropped, "retired", self._opened_at, dropped)
-            evolution = self._retire(space, gone, evolution)
+            evolution = self._retire(space, droppable, evolution)
         return evolution
 
-    def _may_more_vanish(self, p: int) -> bool:
-        """Whether the overlap has not lasted long enough to take what is left of the previous keys to stay."""
+    def _ends_at(self, p: int) -> float:
+        """The round in which an overlap has lasted long enough to take what is left of the previous keys to stay."""
         times = self._presence.vanished_at[:p] - self._opened_at
         times = times[times >= 0]
         active = int(times.max(initial=0))
         quick = (1 + active) * self.patience ** (1 / (len(times) + 1))
-        return bool(self.rounds + 1 - self._opened_at < min(quick, active + self.patience))
+        return float(self._opened_at + min(quick, active + self.patience) - 1)
 
     def _merge(self, gone: Mask, p: int, evolution: Evolution) -> Evolution:
         """Retire what has vanished; all that is alive is the current space."""
-        dropped = self._named(gone)
+        dropped = self._named(np.flatnonzero(gone))
         if gone[:p].any():
             fleeting = tuple(key for key, away in zip(self.keys[p:], gone[p:]) if away)
             keys, opened_at = (*self.keys[:p], *fleeting), self._previous_opened_at
@@ -290,7 +289,6 @@ class FeatureSpaces(base.Base):
         self._n_fleeting += int(np.count_nonzero(seen <= 2))
         self._reader.keep(~gone)
         self._presence.keep(~gone)
-        self._reader.expect(self._presence.gone)
         return dataclasses.replace(evolution, keep=~gone, retired=remembered, forgotten=tuple(forgotten))
 
     def _forget(self, number: int) -> int:
@@ -315,7 +313,7 @@ class FeatureSpaces(base.Base):
                     tuple(self.keys[:p]),
                     "previous",
                     self._previous_opened_at,
-                    self._named(gone[:p]),
+                    self._named(np.flatnonzero(gone[:p])),
                 )
             )
         if self.keys:
@@ -331,10 +329,13 @@ class FeatureSpaces(base.Base):
     def vanished(self) -> tuple[Key, ...]:
         """The keys that are regarded as gone: those of retired spaces first."""
         retired = [key for retired in self._retired.values() for key in retired.space.vanished]
-        return (*(k for k in dict.fromkeys(retired) if k not in self._reader.slots), *self._named(self._presence.gone))
+        return (
+            *(k for k in dict.fromkeys(retired) if k not in self._reader.slots),
+            *self._named(np.flatnonzero(self._presence.gone)),
+        )
 
-    def _named(self, mask: Mask) -> tuple[Key, ...]:
-        return tuple(self.keys[slot] for slot in np.flatnonzero(mask))
+    def _named(self, slots: Iterable[int]) -> tuple[Key, ...]:
+        return tuple(self.keys[slot] for slot in slots)
 
     def _log(self, kind: str, keys: tuple[Key, ...]) -> None:
         if keys:

@@ -1,0 +1,80 @@
+"""When is a probability high enough for an alarm?"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .ranking import bucket, least
+
+_DAY = 86400.0
+#: Samples after which half of the histogram is forgotten, and between two looks at it.
+_MEMORY, _OFTEN = 20_000, 50
+
+
+class Budget:
+    """A threshold that so many samples a day exceed, in the long run.
+
+    It is the quantile of the latest probabilities that leaves as many above it as alarms are wanted, given how many
+    samples there were a day. Of ten to twenty thousand samples the histogram is kept, so it follows drift.
+
+    **When to use it.** Where somebody has to look at each alarm, and has time for so many.
+
+    A sample costs O(1) amortized.
+
+    Parameters
+    ----------
+    per_day
+        How many alarms a day are wanted.
+
+    Attributes
+    ----------
+    threshold
+        The threshold at the moment; infinite as long as less than 50 samples were seen, or no time has passed.
+
+    Examples
+    --------
+    >>> from river_pufe.cli.alarms import Budget
+    >>> budget = Budget(per_day=2)
+    >>> n_alarms = 0
+    >>> for minute in range(0, 14 * 24 * 60, 10):
+    ...     p = (minute * 7919 % 10007) / 10007
+    ...     n_alarms += p >= budget.threshold
+    ...     budget.update(p, 60.0 * minute)
+    >>> n_alarms
+    22
+
+    """
+
+    def __init__(self, per_day: float) -> None:
+        self.per_day = per_day
+        self.threshold = math.inf
+        self._counts = np.zeros(1024)
+        self._n = self._total = 0
+        self._first: float | None = None
+        self._latest = 0.0
+
+    def update(self, p: float, at: float) -> None:
+        """Account for the probability of a sample, and its time in seconds."""
+        if self._first is None:
+            self._first = at
+        self._latest = max(self._latest, at)
+        self._counts[bucket(p)] += 1
+        self._n += 1
+        self._total += 1
+        if self._n >= 2 * _MEMORY:
+            self._counts /= 2
+            self._n //= 2
+        if self._total % _OFTEN == 0:
+            self._set()
+
+    def _set(self) -> None:
+        seconds = self._latest - (self._first or 0.0)
+        if seconds <= 0:
+            return
+        share = self.per_day * seconds / _DAY / self._total
+        above = self._counts[::-1].cumsum()[::-1]
+        # The lowest bucket above which there are no more than wanted.
+        number = int(np.argmax(above <= share * above[0]))
+        self.threshold = least(number) if above[number] <= share * above[0] else math.inf

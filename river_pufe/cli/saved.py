@@ -1,0 +1,120 @@
+"""What does a saved model remember, and when is it refused?
+
+A file has two parts, one after the other: the pickle of the model, as any Python program loads it, and the pickle of a
+dict that says what the model was trained for.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+import pickle
+import platform
+import typing
+from importlib import metadata
+
+from river import base
+
+from . import show
+
+#: A pickle of another one of these may not mean what it meant; patches may differ.
+_PACKAGES = ("river-pufe", "river")
+
+
+@dataclasses.dataclass(frozen=True)
+class About:
+    """What a model was trained for.
+
+    Parameters
+    ----------
+    target
+        Name of the target.
+    task
+        ``"classification"`` or ``"regression"``.
+    ignore
+        Names that are not features.
+    time
+        Name of the column of the time, None if there is none.
+    long
+        How readings were gathered, None if each line was a sample.
+
+    """
+
+    target: str
+    task: str
+    ignore: tuple[str, ...] = ()
+    time: str | None = None
+    long: typing.Any = None
+
+
+def save(path: pathlib.Path, model: typing.Any, about: About, n_samples: int) -> None:
+    """Save a model with what it was trained for, all or nothing."""
+    with show.replacing(path) as file:
+        pickle.dump(model, file)
+        pickle.dump({"about": dataclasses.asdict(about), "versions": versions(), "samples": n_samples}, file)
+
+
+def load(path: pathlib.Path) -> tuple[typing.Any, About | None]:
+    """A saved model, and what it was trained for; None if it was saved by other means, which do not say.
+
+    Raises
+    ------
+    RunError
+        If the file cannot be read, or was saved by versions that may not fit.
+
+    """
+    try:
+        with path.open("rb") as file:
+            model = pickle.load(file)
+            try:
+                header = pickle.load(file)
+            except EOFError:
+                return model, None
+        about, saved_by = About(**header["about"]), header["versions"]
+    except OSError as error:
+        raise show.RunError(f"{path} cannot be read: {error.strerror or error}") from None
+    except Exception as error:
+        # What is not a pickle, or one of another version, can fail in any way.
+        raise show.RunError(f"{path} is not a model that can be loaded: {error}") from None
+    for package in _PACKAGES:
+        before, now = saved_by.get(package, "?"), metadata.version(package)
+        if before.split(".")[:2] != now.split(".")[:2]:
+            raise show.RunError(
+                f"{path} was saved by {package} {before}, and this is {now}: install that version, or learn anew"
+            )
+    return model, about
+
+
+def versions() -> dict[str, str]:
+    """Versions of what a pickle depends on."""
+    return {package: metadata.version(package) for package in _PACKAGES} | {"python": platform.python_version()}
+
+
+def agree(path: pathlib.Path, saved: About, given: dict[str, typing.Any]) -> None:
+    """Refuse what the user says if the model was trained for something else.
+
+    Parameters
+    ----------
+    path
+        File of the model.
+    saved
+        What it was trained for.
+    given
+        What the user says, of the same names; None or empty where nothing is said.
+
+    """
+    for name, value in given.items():
+        before = getattr(saved, name)
+        if name == "ignore":
+            value, before = set(value), set(before)
+        if value and value != before:
+            written = " --ignore ".join(sorted(before)) if name == "ignore" else before
+            said = f"with --{name} {written}" if before else f"without --{name}"
+            raise show.UsageError(f"{path} was saved {said}: leave --{name} out to go on with that, or learn anew")
+
+
+def check_task(path: pathlib.Path, model: typing.Any, task: str | None) -> None:
+    """Refuse a task that a model is not for."""
+    kinds = {"classification": base.Classifier, "regression": base.Regressor}
+    if task is not None and not isinstance(model, kinds[task]):
+        raise show.UsageError(f"{path} is not a model for {task}")

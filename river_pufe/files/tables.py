@@ -1,0 +1,197 @@
+"""What samples does a csv hold, when headers are repeated or change, and what else is not a sample?
+
+Python's own reader takes the lines apart. What it does not know is done here: what a cell stands for, errors by line,
+headers in the middle, rows of units, and the annotations of InfluxDB.
+"""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import typing
+from collections.abc import Iterable, Iterator
+
+from .cells import Cells, Record
+from .lines import Line
+from .opening import FileError, is_text
+from .times import is_time
+
+_DELIMITERS = ",;\t|"
+#: The lines that InfluxDB writes above each header.
+_ANNOTATIONS = ("#group", "#datatype", "#default", "#constant")
+#: What stands for an absent value in one feed or another: not a unit.
+ABSENT_WORDS = frozenset(
+    {"unknown", "unavailable", "na", "n/a", "nan", "null", "none", "nil", "missing", "-", "--", "?"}
+)
+
+
+class CsvFile:
+    """The rows of a csv as samples.
+
+    The first line that is not a comment has the names of the columns; the delimiter is the one of comma, semicolon,
+    tab and bar that is most frequent there, and between semicolons 1,5 is a number. A line that repeats the names is
+    skipped, and one with other names is the header from there on. So is the line after an annotation of InfluxDB.
+
+    Parameters
+    ----------
+    name
+        What to call the file in messages.
+    lines
+        Its lines.
+    cells
+        What cells stand for.
+
+    Attributes
+    ----------
+    columns
+        Names of the columns, as they are at the moment; empty for an empty file.
+
+    """
+
+    def __init__(self, name: str, lines: Iterable[str], cells: Cells) -> None:
+        self._name, self._cells = name, cells
+        self._is_text = True
+        lines = self._checked(lines)
+        self._skipped = 0
+        self._expects_header = self._has_numbers = False
+        first = ""
+        for first in lines:
+            if not (first.isspace() or first.startswith("#")):
+                break
+            self._skipped += 1
+            first = ""
+        delimiter = max(_DELIMITERS, key=first.count)
+        if delimiter == ";":
+            self._cells = cells.with_decimal_comma()
+        self._rows: typing.Any = csv.reader(
+            itertools.chain([first] if first else [], lines), delimiter=delimiter, strict=True
+        )
+        self.columns: list[str] = []
+        try:
+            self.columns = self._named(next(self._rows, []))
+        except csv.Error as error:
+            raise FileError(f"{name} has no names of columns in its first line: {error}") from None
+        if not self._is_text:
+            raise FileError(f"{name} is not UTF-8: say --encoding latin-1, or whatever it is")
+        if self.columns and all(_is_number(column) for column in self.columns):
+            raise FileError(f"{name} has no names of columns in its first line, only numbers: add a line of names")
+
+    def _checked(self, lines: Iterable[str]) -> Iterator[str]:
+        for line in lines:
+            if not is_text(line):
+                self._is_text = False
+            yield line
+
+    def _named(self, names: list[str]) -> list[str]:
+        names = [name.strip() or f"column {i}" for i, name in enumerate(names, start=1)]
+        twice = [name for i, name in enumerate(names) if name in names[:i]]
+        if twice:
+            raise FileError(f"{self._name} has more than one column named {twice[0]!r}")
+        return names
+
+    def __iter__(self) -> Iterator[Line]:
+        lines = self._lines()
+        # Only the next row can tell whether a first one without any number holds units.
+        first = next((line for line in lines), None)
+        if first is None:
+            return
+        if first.error or first.note or _has_number(first.record):
+            yield first
+        else:
+            second = next(lines, None)
+            yield self._as_units(first, second) if second is not None else first
+            if second is not None:
+                yield second
+        yield from lines
+
+    def _lines(self) -> Iterator[Line]:
+        while True:
+            number = self._skipped + self._rows.line_num + 1
+            self._is_text = True
+            try:
+                cells = next(self._rows)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                last = self._skipped + self._rows.line_num
+                span = f" (up to line {last}: is a quote never closed?)" if last > number else ""
+                yield Line(number, error=f"is not csv: {error}{span}")
+                continue
+            if len(cells) == len(self.columns) and self._is_text and not self._expects_header:
+                record = self._cells.row(self.columns, cells)
+                if _has_number(record):
+                    self._has_numbers = True
+                    yield Line(number, record)
+                    continue
+            if cells and (line := self._other(number, cells)) is not None:
+                yield line
+
+    def _other(self, number: int, cells: list[str]) -> Line | None:
+        """What a row is that is not a sample like all others."""
+        if not self._is_text:
+            return Line(number, error="is not UTF-8: say --encoding latin-1, or whatever it is")
+        if cells[0].startswith(_ANNOTATIONS):
+            self._expects_header = True
+            return None
+        names = [cell.strip() for cell in cells]
+        if self._expects_header or self._is_header(names):
+            self._expects_header = False
+            return self._new_header(number, names)
+        if cells[0].startswith("#") and not self.columns[0].startswith("#"):
+            return None
+        if len(cells) != len(self.columns):
+            some = f"{len(cells)} cell" + "s" * (len(cells) != 1)
+            return Line(number, error=f"has {some}, but there are {len(self.columns)} columns")
+        return Line(number, self._cells.row(self.columns, cells))
+
+    def _is_header(self, names: list[str]) -> bool:
+        known = len(set(names).intersection(self.columns))
+        if not known or len(set(names)) < len(names):
+            return False
+        if names == self.columns:
+            return True
+        if any(not name or _is_number(name) for name in names):
+            return False
+        # Among numbers a row of names is no accident; among strings a name may be a value, but not most of them.
+        return self._has_numbers or 2 * known > len(names)
+
+    def _new_header(self, number: int, names: list[str]) -> Line | None:
+        before = self.columns
+        self.columns = self._named(names)
+        if self.columns == before:
+            return Line(number, note="repeated header")
+        changes = [
+            f"{verb} {', '.join(found)}"
+            for verb, found in (
+                ("with", [name for name in self.columns if name not in before]),
+                ("without", [name for name in before if name not in self.columns]),
+            )
+            if found
+        ]
+        return Line(number, note=f"new header: {' and '.join(changes) or 'the columns in another order'}")
+
+    def _as_units(self, first: Line, second: Line) -> Line:
+        """The first row, or a note if the second one shows that it holds the units of the columns."""
+        strings = {name: value for name, value in first.record.items() if isinstance(value, str)}
+        are_units = (
+            any(isinstance(second.record.get(name), float) for name in strings)
+            and len(strings) == len(first.record)
+            and not any(value.lower() in ABSENT_WORDS or is_time(value) for value in strings.values())
+        )
+        return Line(first.number, note=f"row of units: {', '.join(strings.values())}") if are_units else first
+
+
+def _has_number(record: Record) -> bool:
+    # A loop, as most often the first value is one.
+    for value in record.values():  # noqa: SIM110
+        if type(value) is float:
+            return True
+    return False
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

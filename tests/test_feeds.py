@@ -1,0 +1,442 @@
+"""Does the command line read files in the shapes that they really have, and run for months?"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import pickle
+import random
+import signal
+
+import pytest
+from test_cli import call, lines_of, samples, spawn, wait_for, warm, write_csv, write_jsonl, x_of
+
+from river_pufe import PUFEClassifier, files
+from river_pufe.cli import alarms, ranking, saved
+
+
+def readings(rows):
+    """Samples as readings in the long format, a minute apart, of sensors that report one after another."""
+    for t, row in enumerate(rows):
+        for i, (name, value) in enumerate(row.items()):
+            if value is not None and name != "day":
+                yield {"time": 60 * t + i, "sensor": name, "value": value}
+
+
+# Shapes.
+
+
+def test_long_readings_are_the_samples_that_they_were_taken_of(tmp_path):
+    rows = [{**row, "heat": row["heat"] if t % 10 == 3 else None} for t, row in enumerate(samples(200))]
+    wide = call("run", write_jsonl(tmp_path / "a.jsonl", rows), "--target", "warm", "--ignore", "heat", "--time", "day")
+    long = call(
+        *("run", write_csv(tmp_path / "b.csv", readings(rows)), "--long", "time,sensor,value", "--every", "1min"),
+        *("--target", "warm", "--ignore", "heat"),
+    )
+    accuracy = [line for line in wide.splitlines() if "Accuracy" in line]
+    assert accuracy == [line for line in long.splitlines() if "Accuracy" in line]
+    assert "200 samples" in long
+    assert "readings" in long
+    assert "1970-01-01T01:40:00Z): opened new a, new b" in long
+
+
+def test_long_readings_late_and_twice_are_counted(tmp_path):
+    rows = [row for row in readings(samples(50)) if row["sensor"] != "heat"]
+    place = [i for i, row in enumerate(rows) if row["sensor"] == "new a"][5]
+    rows[100], rows[place:place] = {**rows[100], "time": 0}, [rows[place]]
+    file = write_csv(tmp_path / "a.csv", rows)
+    output = call("run", file, "--long", "time,sensor,value", "--every", "60s", "--target", "warm", "--ignore", "heat")
+    assert "1 late reading" in output
+    assert "1 duplicate reading" in output
+
+
+def test_sensors_may_be_named_by_several_columns(tmp_path):
+    rows = [{"t": 60 * t, "room": t % 2, "what": "heat", "v": t % 5, "y": t % 2} for t in range(100)]
+    output = call("spaces", write_jsonl(tmp_path / "a.jsonl", rows), "--long", "t,room,what,v", "--every", "1min")
+    assert "0.heat" in output
+    assert "1.heat" in output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--long", "t,s"], "name three columns"),
+        (["--long", "t,s,v"], "--long needs --every"),
+        (["--every", "1min"], "--every is for readings in the long format"),
+        (["--long", "t,s,v", "--every", "soon"], "--every: 'soon' is not a span of time"),
+        (["--long", "day,sensor,warm", "--every", "1s"], "no column 'sensor'"),
+        (["--alarms", "3"], "--alarms is a number a day, so it needs --time"),
+        (["--alarms", "3", "--threshold", ".5", "--time", "day"], "exclude each other"),
+        (["--save-every", "10"], "--save-every needs --save"),
+        (["--task", "regression", "--positive", "a"], "--positive is about classes"),
+        (["--metric", "F1", "--target", "day"], "F1 is about one class, and there are 300: say --positive"),
+    ],
+)
+def test_misuse_is_told(tmp_path, arguments, message):
+    file = write_csv(tmp_path / "a.csv", ({**row, "day": f"d{i}"} for i, row in enumerate(samples())))
+    rest = [] if "--target" in arguments else ["--target", "warm"]
+    code = 2 if "F1" not in arguments else 1
+    if "F1" in arguments:
+        arguments = [*arguments, "--ignore", "warm", "--ignore", "heat"]
+        assert message.replace("300", "299") in call("run", file, *rest, *arguments, code=2).replace("300", "299")
+        return
+    assert message in " ".join(call("run", file, *rest, *arguments, code=code).split())
+
+
+def test_several_files_and_a_new_header(tmp_path):
+    rows = [{name: value for name, value in row.items() if value is not None} for row in samples()]
+    parts = [rows[:100], rows[100:150], rows[200:]]
+    first = tmp_path / "d1.csv"
+    texts = [write_csv(first, [{**part[0], **row} for row in part if row.keys() == part[0].keys()]) for part in parts]
+    texts = []
+    for i, part in enumerate(parts):
+        same = [row for row in part if row.keys() == part[0].keys()]
+        texts.append(write_csv(tmp_path / f"{i}.csv", same).read_text())
+    together = tmp_path / "all.csv"
+    together.write_text("".join(texts))
+    output = warm(together)
+    assert "repeated header" in output
+    assert "new header: with new a, new b and without old a, old b" in output
+    out = tmp_path / "out.jsonl"
+    several = warm(tmp_path / "0.csv", tmp_path / "1.csv", tmp_path / "2.csv", "--predictions", out)
+    assert [line for line in several.splitlines() if "Accuracy" in line] == [
+        line for line in output.splitlines() if "Accuracy" in line
+    ]
+    assert lines_of(out)[-1]["file"] == str(tmp_path / "2.csv")
+
+
+def test_nested_json_with_numbers_in_strings(tmp_path):
+    rows = [{"s": {"a": str(i % 7), "b": {"c": i}}, "label": {"fault": i % 7 > 3}} for i in range(100)]
+    output = call("run", write_jsonl(tmp_path / "a.jsonl", rows), "--target", "label.fault")
+    assert "s.a, s.b.c" in output
+    assert "label.fault, for example False: classification" in output
+
+
+def test_libsvm_leaves_out_zeros(tmp_path):
+    file = tmp_path / "a.libsvm"
+    file.write_text("".join(f"{'+1' if i % 3 else '-1'} {i % 3 + 1}:1\n" for i in range(200)))
+    model = tmp_path / "model.pkl"
+    output = call("run", file, "--target", "label", "--save", model)
+    assert "what is absent is zero" in output
+    assert pickle.loads(model.read_bytes()).absent == "zero"
+
+
+def test_no_traceback_for_a_header_in_another_encoding(tmp_path):
+    file = tmp_path / "a.csv"
+    file.write_bytes("größe,y\n".encode("latin-1") + b"1,0\n2,1\n" * 20)
+    figure = tmp_path / "a.png"
+    assert "say --encoding latin-1" in call("run", file, "--target", "y", "--figure", figure, code=1)
+    assert "größe" in call("run", file, "--target", "y", "--figure", figure, "--encoding", "latin-1")
+    file = tmp_path / "b.jsonl"
+    file.write_text('{"\\ud800$x_": 1, "y": 0}\n{"\\ud800$x_": 2, "y": 1}\n' * 20)
+    call("run", file, "--target", "y", "--figure", figure, "--report", tmp_path / "a.html")
+
+
+# Guesses and advice.
+
+
+@pytest.mark.parametrize(
+    ("first", "rest", "task"),
+    [
+        ("unknown", [20.5, 21.25, 19.0], "regression"),
+        (1, ["on", "off"], "classification"),
+        (3, [2.5, 4.0], "regression"),
+    ],
+)
+def test_the_majority_decides(tmp_path, first, rest, task):
+    rows = [{"x": float(i % 5), "y": first if i == 0 else rest[i % len(rest)]} for i in range(60)]
+    file = write_csv(tmp_path / "a.csv", rows)
+    output = call("run", file, "--target", "y", "--na", "unknown")
+    assert f": {task} (see --task)" in output
+
+
+@pytest.mark.parametrize(
+    ("value", "advice"),
+    [
+        ("unknown", "say --na unknown"),
+        ("unavailable", "say --na unavailable"),
+        ("0,5", "say --decimal-comma"),
+        ("ERR 7", "say --na 'ERR 7'"),
+        ("inf", "say --na inf"),
+    ],
+)
+@pytest.mark.parametrize("place", [0, 30])
+def test_the_cure_is_right_for_its_case(tmp_path, value, advice, place):
+    rows = [{"x y": i / 2 if i != place else f'"{value}"', "y": i % 2} for i in range(60)]
+    file = write_csv(tmp_path / "a.csv", rows)
+    output = call("run", file, "--target", "y", code=1)
+    assert f"line {place + 2}: 'x y' is" in output
+    assert advice in output
+    option = [word.strip("'") for word in advice.removeprefix("say ").split(" ", 1)]
+    assert "60 samples" in call("run", file, "--target", "y", *option)
+
+
+def test_strings_and_times_have_other_cures(tmp_path):
+    rows = [{"city": "Rome" if i % 2 else "Oslo", "x": i, "y": i % 2} for i in range(40)]
+    assert "say --one-hot to encode it, or --ignore city" in call(
+        "run", write_csv(tmp_path / "a.csv", rows), "--target", "y", code=1
+    )
+    rows = [{"at": f"2024-01-01T00:{i:02}:00+01:00", "x": i, "y": i % 2} for i in range(40)]
+    file = write_csv(tmp_path / "b.csv", rows)
+    assert "say --time at if it is when" in call("run", file, "--target", "y", code=1)
+    assert "40 samples" in call("run", file, "--target", "y", "--time", "at")
+
+
+def test_a_number_in_a_column_of_strings_is_encoded(tmp_path):
+    rows = [{"kind": ["1", "a", "b"][i % 3], "x": i, "y": i % 3 == 0} for i in range(200)]
+    output = call("run", write_csv(tmp_path / "a.csv", rows), "--target", "y", "--one-hot")
+    assert "kind=1" in output
+
+
+def test_values_that_may_stand_for_absent_ones_are_pointed_out(tmp_path):
+    rows = [{"CO": -200 if i % 20 == 0 else 2 + i / 100, "y": i % 2} for i in range(200)]
+    file = write_csv(tmp_path / "a.csv", rows)
+    for command in (["run", file, "--target", "y"], ["spaces", file]):
+        assert "CO is -200 in 5.0% of its values; if that means absent, say --na -200" in call(*command)
+        assert "if that means absent" not in call(*command, "--na", "-200")
+
+
+def test_time_that_runs_backwards_is_told(tmp_path):
+    rows = [{"t": 100 + (i if i != 30 else -5), "x": i, "y": i % 2} for i in range(60)]
+    output = call("run", write_csv(tmp_path / "a.csv", rows), "--target", "y", "--time", "t")
+    assert "line 32: time runs backwards: 95 after 129" in output
+    assert "1 time that runs backwards" in output
+
+
+# A pipe.
+
+
+def test_a_pipe_is_answered_from_the_first_line_on():
+    process = spawn("run", "-", "--target", "y", "--predictions", "-")
+    for i in range(5):
+        process.stdin.write(json.dumps({"x": i, "y": i % 2 or 0.5}) + "\n")
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline())["line"] == i + 1
+    _, told = process.communicate(timeout=300)
+    assert "y, for example 0.5: regression" in told
+
+
+@pytest.mark.parametrize("lines", [[0, 1, 0, 1, 2.5, 3.5], ["unknown", 1.5, 2.5, 3.5]])
+def test_a_pipe_thinks_again(tmp_path, lines):
+    rows = [{"x": float(i % 5), "y": lines[min(i, len(lines) - 1)]} for i in range(60)]
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    output = call("run", "-", "--target", "y", "--na", "unknown", input=text)
+    assert "regression (see --task)" in output
+    file = write_jsonl(tmp_path / "a.jsonl", rows)
+    expected = call("run", file, "--target", "y", "--na", "unknown")
+    assert [x for x in output.splitlines() if "MAE" in x] == [x for x in expected.splitlines() if "MAE" in x]
+
+
+# A model that runs for months.
+
+
+def test_a_saved_model_knows_what_it_was_trained_for(tmp_path):
+    model = tmp_path / "m.pkl"
+    file = write_csv(tmp_path / "a.csv", samples())
+    warm(file, "--save", model)
+    assert "Accuracy" in call("run", file, "--load", model)
+    for wrong, message in (
+        (["--target", "heat"], "was saved with --target warm: leave --target out"),
+        (["--ignore", "old a"], "was saved with --ignore heat: leave --ignore out"),
+        (["--time", "old a"], "was saved with --time day"),
+        (["--long", "day,heat,warm", "--every", "1min"], "was saved without --long"),
+        (["--task", "regression"], "not a model for regression"),
+    ):
+        assert message in call("run", file, "--load", model, *wrong, code=2)
+
+
+def test_a_model_of_another_version_is_refused(tmp_path, monkeypatch):
+    model = tmp_path / "m.pkl"
+    file = write_csv(tmp_path / "a.csv", samples())
+    before = saved.versions()
+    monkeypatch.setattr(saved, "versions", lambda: {**before, "river": "0.1.0"})
+    warm(file, "--save", model)
+    assert "was saved by river 0.1.0, and this is" in call("run", file, "--load", model, code=1)
+
+
+def test_a_model_saved_now_and_then_loses_no_more(tmp_path):
+    model = tmp_path / "m.pkl"
+    rows = list(samples())
+    process = spawn(
+        "run", "-", "--target", "warm", "--ignore", "heat", "--time", "day", "--save", model, "--save-every", 50
+    )
+    process.stdin.write("".join(json.dumps(row) + "\n" for row in rows[:130]))
+    process.stdin.flush()
+
+    def rounds():
+        return pickle.loads(model.read_bytes()).rounds if model.exists() else 0
+
+    wait_for(lambda: rounds() == 100)
+    process.kill()
+    process.communicate(timeout=300)
+    expected = PUFEClassifier()
+    for row in rows[:100]:
+        expected.observe_one(x_of(row)) if row["warm"] is None else expected.learn_one(x_of(row), row["warm"])
+    restored = pickle.loads(model.read_bytes())
+    assert restored.predict_proba_one(x_of(rows[100])) == expected.predict_proba_one(x_of(rows[100]))
+
+
+def test_a_closed_terminal_saves_what_there_is(tmp_path):
+    model, out = tmp_path / "m.pkl", tmp_path / "out.jsonl"
+    process = spawn(
+        "run", "-", "--target", "warm", "--ignore", "heat", "--save", model, "--predictions", out, "--time", "day"
+    )
+    process.stdin.write("".join(json.dumps(row) + "\n" for row in samples(20)))
+    process.stdin.flush()
+    wait_for(lambda: out.exists() and out.read_text().count("\n") == 20)
+    process.send_signal(signal.SIGHUP)
+    process.communicate(timeout=300)
+    assert process.returncode == 128 + signal.SIGHUP
+    assert pickle.loads(model.read_bytes()).rounds == 20
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "csv"])
+def test_nothing_is_overwritten(tmp_path, suffix):
+    file = write_csv(tmp_path / "a.csv", samples(50))
+    out, events = tmp_path / f"out.{suffix}", tmp_path / f"events.{suffix}"
+    outputs = ["--predictions", out, "--events", events]
+    warm(file, *outputs)
+    once = out.read_text(), events.read_text()
+    assert "is there already: say --append" in warm(file, *outputs, code=2)
+    assert (out.read_text(), events.read_text()) == once
+    warm(file, *outputs, "--append")
+    for path, before in zip((out, events), once):
+        header = before.splitlines(keepends=True)[0] if suffix == "csv" else ""
+        assert path.read_text() == before + before.removeprefix(header)
+
+
+def test_events_are_told_in_full(tmp_path):
+    events, predictions = tmp_path / "e.jsonl", tmp_path / "p.csv"
+    output = warm(write_csv(tmp_path / "a.csv", samples()), "--events", events, "--predictions", predictions)
+    found = lines_of(events)
+    assert found[0] == {"line": 2, "time": "day 0", "round": 0, "kind": "opened", "keys": ["old a", "old b"]}
+    assert [event["kind"] for event in found].count("overlap ended") == 1
+    rows = list(csv.DictReader(predictions.open()))
+    assert rows[0]["prediction"] == ""
+    assert rows[5].keys() == {"file", "line", "time", "target", "prediction", "probability", "alarm"}
+    assert 0 <= float(rows[5]["probability"]) <= 1
+    assert "day 150" in output.partition("Feature spaces")[2]
+
+
+# A rare class, and is it worth it?
+
+
+def faults(n=3000, seed=1):
+    rng = random.Random(seed)
+    for t in range(n):
+        fault = rng.random() < 0.03
+        x = {"a": rng.gauss(2 * fault, 1), "b": rng.gauss(0, 1)}
+        yield {"time": f"2024-01-01T00:00:{0:02}", "at": 600 * t, **x, "state": "fault" if fault else "ok"}
+
+
+@pytest.fixture
+def plant(tmp_path):
+    return write_csv(tmp_path / "plant.csv", faults())
+
+
+def values_of(output):
+    """Metrics with their values."""
+    pairs = [line.strip().rsplit(maxsplit=1) for line in output.splitlines() if line.strip().endswith("%")]
+    return {name.strip(): float(value.rstrip("%")) for name, value in pairs}
+
+
+def test_metrics_are_those_of_the_rare_class(plant):
+    rest = ["--target", "state", "--time", "at", "--ignore", "time"]
+    values = values_of(call("run", plant, *rest))
+    assert 2 < values["base rate of fault"] < 4
+    assert values["average precision of fault"] > 3 * values["base rate of fault"]
+    same = values_of(call("run", plant, *rest, "--positive", "fault"))
+    assert same == values
+    other = values_of(call("run", plant, *rest, "--positive", "ok"))
+    assert other["base rate of ok"] == pytest.approx(100 - values["base rate of fault"])
+    single = values_of(call("run", plant, *rest, "--metric", "Recall", "--metric", "F1", "--metric", "ROCAUC"))
+    assert single["Recall"] == pytest.approx(values["recall of fault"], abs=0.1)
+    assert single["ROCAUC"] > 70
+
+
+def test_a_threshold_raises_alarms(plant, tmp_path):
+    out = tmp_path / "out.jsonl"
+    rest = ["--target", "state", "--time", "at", "--ignore", "time", "--predictions", out]
+    output = call("run", plant, *rest, "--threshold", "0.1")
+    lines = lines_of(out)[1:]
+    assert all(line["alarm"] == (line["probabilities"].get("fault", 0) >= 0.1) for line in lines[200:])
+    n = sum(line["alarm"] for line in lines)
+    assert f"{n} alarms" in output
+    values = values_of(output)
+    hits = sum(line["alarm"] and line["target"] == "fault" for line in lines)
+    assert values["precision of fault"] == pytest.approx(100 * hits / n, abs=0.1)
+
+
+def test_a_budget_of_alarms_is_kept(plant, tmp_path):
+    out = tmp_path / "out.jsonl"
+    call("run", plant, "--target", "state", "--time", "at", "--ignore", "time", "--alarms", 4, "--predictions", out)
+    lines = lines_of(out)
+    days = 600 * len(lines) / 86400
+    assert 3 < sum(line["alarm"] for line in lines) / days < 5
+
+
+@pytest.mark.parametrize("target", ["warm", "heat"])
+def test_a_rival_stands_beside(tmp_path, target):
+    rows = list(samples())
+    file, figure = write_csv(tmp_path / "a.csv", rows), tmp_path / "a.svg"
+    ignored = {"warm": "heat", "heat": "warm"}[target]
+    output = call("run", file, "--target", target, "--ignore", ignored, "--time", "day", "--rival", "--figure", figure)
+    assert "River's linear model" in output
+    first = "Accuracy" if target == "warm" else "MAE"
+    (row,) = [line for line in output.splitlines() if first in line]
+    assert len(row.split()) == 3
+
+
+def test_ranking_is_average_precision():
+    sklearn = pytest.importorskip("sklearn.metrics")
+    rng = random.Random(3)
+    found = ranking.Ranking()
+    truth = [rng.random() < 0.1 for _ in range(2000)]
+    p = [ranking.least(ranking.bucket(1 / (1 + math.exp(-rng.gauss(2 * y - 2, 1))))) + 1e-9 for y in truth]
+    for y, value in zip(truth, p):
+        found.update(y, value)
+    assert found.average_precision() == pytest.approx(sklearn.average_precision_score(truth, p))
+    assert found.average_precision(reverse=True) == pytest.approx(
+        sklearn.average_precision_score([not y for y in truth], [1 - value for value in p])
+    )
+    for y, value in zip(truth[:1000], p):
+        found.revert(y, value)
+    assert found.average_precision() == pytest.approx(sklearn.average_precision_score(truth[1000:], p[1000:]))
+
+
+def test_a_budget_follows_drift():
+    rng = random.Random(1)
+    budget, alarms_of_day = alarms.Budget(5), [0] * 100
+    for minute in range(100 * 1440):
+        day = minute // 1440
+        p = rng.random() ** 2 if day < 50 else rng.random() ** 6
+        alarms_of_day[day] += p >= budget.threshold
+        budget.update(p, 60.0 * minute)
+    assert 3 < sum(alarms_of_day[20:50]) / 30 < 7
+    assert 1 < sum(alarms_of_day[80:]) / 20 < 7
+
+
+# Reports.
+
+
+def test_a_report_is_one_page_without_a_network(tmp_path):
+    path = tmp_path / "report.html"
+    file = write_csv(tmp_path / "<plant>.csv", samples())
+    warm(file, "--report", path, "--rival")
+    page = path.read_text()
+    assert "http" not in page
+    assert "&lt;plant&gt;.csv" in page
+    for word in (
+        "data:image/png;base64,",
+        "River&#x27;s linear model",
+        "old a",
+        "vanished",
+        "overlap ended",
+        "day 150",
+    ):
+        assert word in page
+
+
+def test_the_parts_of_a_reader_are_public():
+    assert set(files.__all__) >= {"Reader", "gather", "OneHotStrings", "Suspects"}
