@@ -11,7 +11,7 @@ from river import base
 from .aggregation import AdaNormalHedge, Aggregator
 from .experts.experts import Predicted, Round
 from .experts.linear import LinearExperts
-from .experts.per_space import as_experts
+from .experts.pool import as_experts
 from .frames import Batch
 from .recovery.evolution import Event, FeatureSpace
 from .recovery.feature_recovery import FeatureRecovery
@@ -35,7 +35,7 @@ class FeatureEvolving(base.Estimator):
     Parameters
     ----------
     model
-        What predicts: experts, or a River model of which each space gets a clone.
+        What predicts: experts, a River model of which each space gets a clone, or a list of both.
     recovery
         What turns samples into rows.
     aggregator
@@ -49,7 +49,7 @@ class FeatureEvolving(base.Estimator):
 
     def __init__(
         self,
-        model: base.Base | None,
+        model: typing.Any,
         recovery: FeatureRecovery | None,
         aggregator: Aggregator | None,
         task: Task,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from river import base
 
 from .aggregation import AdaNormalHedge, Aggregator
 from .answers import EvolvingClassifier, EvolvingRegressor
 from .experts.experts import Experts
+from .experts.pool import members_of
 from .paper import paper_experts, paper_recovery
 from .recovery.feature_recovery import FeatureRecovery
 from .tasks.classification import Classification, MarginClassification
@@ -93,16 +96,17 @@ class PUFEClassifier(EvolvingClassifier):
 
     def __init__(
         self,
-        model: Experts | base.Classifier | None = None,
+        model: Experts | base.Classifier | Sequence[Experts | base.Classifier] | None = None,
         recovery: FeatureRecovery | None = None,
         aggregator: Aggregator | None = None,
         task: Task | None = None,
         absent: str = "missing",
     ) -> None:
-        if not (model is None or isinstance(model, Experts | base.Classifier)):
-            raise ValueError(
-                f"model must be a classifier, not {type(model).__name__}; use PUFERegressor for numeric targets"
-            )
+        for member in members_of(model):
+            if not isinstance(member, Experts | base.Classifier):
+                raise ValueError(
+                    f"model must be a classifier, not {type(member).__name__}; use PUFERegressor for numeric targets"
+                )
         super().__init__(model, recovery, aggregator, task if task is not None else Classification(), absent)
 
     @classmethod
@@ -183,14 +187,17 @@ class PUFERegressor(EvolvingRegressor):
 
     def __init__(
         self,
-        model: Experts | base.Regressor | None = None,
+        model: Experts | base.Regressor | Sequence[Experts | base.Regressor] | None = None,
         recovery: FeatureRecovery | None = None,
         aggregator: Aggregator | None = None,
         task: Task | None = None,
         absent: str = "missing",
     ) -> None:
-        if not (model is None or isinstance(model, Experts | base.Regressor)):
-            raise ValueError(f"model must be a regressor, not {type(model).__name__}; use PUFEClassifier for classes")
+        for member in members_of(model):
+            if not isinstance(member, Experts | base.Regressor):
+                raise ValueError(
+                    f"model must be a regressor, not {type(member).__name__}; use PUFEClassifier for classes"
+                )
         super().__init__(model, recovery, aggregator, task if task is not None else Regression(), absent)
 
     @classmethod

@@ -41,7 +41,12 @@ WITHIN = {
         ("__init__",),
     ),
     "tasks": (("task", "target_scaling"), ("classification", "regression"), ("__init__",)),
-    "experts": (("experts", "rules", "learners"), ("linear", "per_space"), ("__init__",)),
+    "experts": (
+        ("experts", "rules", "feature_maps", "learners"),
+        ("linear", "per_space"),
+        ("pool",),
+        ("__init__",),
+    ),
 }
 
 

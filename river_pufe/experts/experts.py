@@ -67,6 +67,11 @@ class Experts(base.Base, abc.ABC):
     """Experts that predict from a reading, learn from it, and follow the feature spaces."""
 
     @property
+    def title(self) -> str:
+        """What these experts are called among others."""
+        return type(self).__name__
+
+    @property
     def takes_weights(self) -> bool:
         """Whether samples may have weights."""
         return True

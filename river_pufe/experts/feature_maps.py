@@ -182,7 +182,8 @@ class RandomFourier(FeatureMap):
         self.bandwidth = bandwidth
         self.n_rows = n_rows
         self.seed = seed
-        self._rng = np.random.default_rng(seed)
+        # How often features were drawn.
+        self._n_draws = 0
         self._frequencies: Array = np.zeros((n_features, 0))
         self._phases: Array = np.zeros(n_features)
         # √2 where a feature is drawn, 0 where it waits for rows; and those rows.
@@ -234,16 +235,18 @@ class RandomFourier(FeatureMap):
             self._draw()
 
     def _draw(self) -> None:
-        directions = self._rng.normal(size=(self.n_features, len(self._rows))) @ self._rows
+        rng = np.random.default_rng((self.seed, self._n_draws))
+        directions = rng.normal(size=(self.n_features, len(self._rows))) @ self._rows
         spread = float((self._rows @ directions.T).std(0).mean()) if self._rows.size else 0.0
         if not 0.0 < spread < math.inf:
             return
         drawn = self._heights == 0.0
         self._frequencies[drawn] = directions[drawn] / (spread * self.bandwidth)
-        self._phases[drawn] = self._rng.uniform(0.0, 2.0 * math.pi, self.n_features)[drawn]
+        self._phases[drawn] = rng.uniform(0.0, 2.0 * math.pi, self.n_features)[drawn]
         self._heights[drawn] = math.sqrt(2.0)
         self._rows = self._rows[:0]
         self._waiting = False
+        self._n_draws += 1
 
 
 
@@ -271,64 +274,68 @@ class Neighbours(FeatureMap):
         if not window >= 1:
             raise ValueError(f"window is a number of rows, 1 or more, not {window!r}")
         self.window = window
+        # Room for rows, the squares of their lengths, their targets, and whether they are of an earlier space; how many
+        # there are, and which is the oldest once there are as many as the window has.
         self._rows: Array = np.zeros((0, 0))
-        self._norms: Array = np.zeros(0)
+        self._squares: Array = np.zeros(0)
         self._targets: Array = np.zeros((0, 0))
-        # Which row is the oldest, and which are of an earlier space.
-        self._next = 0
         self._earlier: Mask = np.zeros(0, dtype=bool)
+        self._known = self._oldest = 0
 
     @property
     def n(self) -> int:
         return self._targets.shape[1]
 
     def __call__(self, rows: Array) -> Array:
-        if not len(self._rows):
+        if not self._known:
             return np.zeros((len(rows), self.n))
-        squares = self._norms - 2.0 * (rows @ self._rows.T) + np.square(rows).sum(1)[:, None]
+        there = slice(self._known)
+        apart = self._squares[there] - 2.0 * (rows @ self._rows[there].T) + np.square(rows).sum(1)[:, None]
         # Rows that are the same but for rounding count alike.
-        squares = np.maximum(squares, _SAME * (1.0 + squares.mean(1, keepdims=True)))
-        weights = np.square(squares.min(1, keepdims=True) / squares)
-        means: Array = weights @ self._targets / weights.sum(1, keepdims=True)
+        apart = np.maximum(apart, _SAME * (1.0 + apart.mean(1, keepdims=True)))
+        weights = np.square(apart.min(1, keepdims=True) / apart)
+        means: Array = weights @ self._targets[there] / weights.sum(1, keepdims=True)
         return means
 
     def set_n_columns(self, n_columns: int) -> Indices:
         before = self.n
         self._targets = np.hstack([self._targets, np.zeros((len(self._targets), n_columns - before))])
-        return np.concatenate([np.arange(before), np.full(n_columns - before, -1)])
+        return np.append(np.arange(before), np.full(n_columns - before, -1))
 
     def open(self, n_slots: int, n_known: int, strengths: Array, overlap: bool) -> Indices:
         self._rows = np.hstack([self._rows, np.zeros((len(self._rows), n_slots))])
         if overlap:
-            self._earlier[:] = True
+            self._earlier[: self._known] = True
         return np.arange(self.n)
 
     def keep(self, slots: Mask, recover: Affine | None) -> Indices:
-        later = ~self._earlier
-        if not later.all():
-            order = np.roll(np.arange(len(later)), -self._next)
-            kept = order[later[order]]
-            self._rows, self._targets, self._earlier = self._rows[kept], self._targets[kept], self._earlier[kept]
-            self._next = 0
-        self._rows = self._rows[:, slots]
-        self._norms = np.square(self._rows).sum(1)
+        by_age = np.roll(np.arange(self._known), -self._oldest)
+        kept = by_age[~self._earlier[by_age]]
+        self._rows, self._targets = self._rows[kept][:, slots], self._targets[kept]
+        self._squares, self._earlier = np.square(self._rows).sum(1), self._earlier[kept]
+        self._known, self._oldest = len(kept), 0
         return np.arange(self.n)
 
     def rescale(self, units: NewUnits) -> NewUnits:
         self._rows = units.factor * self._rows + units.shift
-        self._norms = np.square(self._rows).sum(1)
+        self._squares = np.square(self._rows).sum(1)
         return super().rescale(units)
 
     def rescale_scores(self, factor: float, shift: float) -> None:
         self._targets = factor * self._targets + shift
 
     def learn(self, row: Array, target: Array) -> None:
-        if len(self._rows) < self.window:
-            self._rows = np.vstack([self._rows, row])
-            self._norms = np.append(self._norms, row @ row)
-            self._targets = np.vstack([self._targets, target])
-            self._earlier = np.append(self._earlier, False)
-            return
-        at = self._next
-        self._rows[at], self._norms[at], self._targets[at], self._earlier[at] = row, row @ row, target, False
-        self._next = (at + 1) % self.window
+        if self._known < self.window:
+            at, self._known = self._known, self._known + 1
+            if at == len(self._rows):
+                self._make_room(min(max(len(self._rows), 16), self.window - at))
+        else:
+            at, self._oldest = self._oldest, (self._oldest + 1) % self.window
+        self._rows[at], self._targets[at] = row, target
+        self._squares[at], self._earlier[at] = row @ row, False
+
+    def _make_room(self, more: int) -> None:
+        self._rows = np.vstack([self._rows, np.zeros((more, self._rows.shape[1]))])
+        self._targets = np.vstack([self._targets, np.zeros((more, self.n))])
+        self._squares = np.append(self._squares, np.zeros(more))
+        self._earlier = np.append(self._earlier, np.zeros(more, dtype=bool))

@@ -1,4 +1,4 @@
-"""What do linear models predict, from several views of a sample, on several features, and under several rules?"""
+"""What do linear models predict, on several features of several views of a sample, and under several rules?"""
 
 from __future__ import annotations
 
@@ -13,8 +13,12 @@ from ..recovery.scaling import NewUnits
 from ..tasks.task import Task
 from ..values import Array, Indices, Mask
 from .experts import Experts, Predicted, Round
-from .feature_maps import FeatureMap, Identity, RandomFourier
+from .feature_maps import FeatureMap, Identity, Neighbours, RandomFourier
 from .rules import ImplicitGradient, Newton, UpdateRule
+
+
+#: How much the default rules and maps count before any loss: what may be useless or harmful has to prove itself.
+RULE_PRIOR, MAP_PRIOR = (1.0, 1.0, 0.1), (1.0, 0.3, 0.1)
 
 
 class LinearExperts(Experts):
@@ -31,27 +35,30 @@ class LinearExperts(Experts):
     Where a retired feature returns, *present* goes on with the weight that it had, and *fresh* starts from the one that
     *recovered* had.
 
-    *Feature maps* add up: models of the second one read the features of the first as well. By default there are models
-    of the row itself, and models of the row with random Fourier features beside it, for targets that are not linear.
+    *Feature maps* add up: models of the second one read the features of the first as well, and so on. By default there
+    are models of the row itself; of the row and the mean target of its neighbours, for targets that persist; and of
+    random Fourier features beside both, for targets that are not linear.
 
     All experts under one rule on the same features share its gains, so a round costs one product of the features with a
-    matrix of weights for all scores, and one step for each rule and map. Memory is O(maps · rules · n) numbers for n
-    features, and what the rules need.
+    matrix of weights for all scores, and one step for each rule and map. With n features in all it costs
+    O(maps · rules · n) time and memory, and what rules and maps need.
 
     Parameters
     ----------
     maps
-        The feature maps. ``(Identity(),)`` leaves the nonlinear models out.
+        The feature maps, in the order in which they add up. ``(Identity(),)`` leaves all but the linear models out,
+        which is several times as fast; by default there are `Identity`, `Neighbours` and `RandomFourier`.
     rules
-        The learning rules. By default a second-order one, with a memory of 500 rounds, a first-order one, which follows
-        what changes faster, and one that follows what changes from day to day.
+        The learning rules; each is used on the features of each map and in every view. By default a second-order one, a
+        first-order one, which follows what changes, and a fast one, which follows what changes from day to day.
     view_prior
         How much the views *present*, *recovered* and *fresh* count before any loss. The recovered model is what was
         best so far, so most of the trust is in it.
     rule_prior
-        How much each rule counts before any loss; None: all alike, but for the fast one.
+        How much each rule counts before any loss. None: all alike, but the fast one of the default less.
     map_prior
-        How much each map counts before any loss; None: all alike.
+        How much the models of each map count before any loss; at 0 there are none, and its features are read by those
+        of later maps alone. None: all alike, but those of the default that are not linear less.
 
     """
 
@@ -65,24 +72,24 @@ class LinearExperts(Experts):
         rule_prior: tuple[float, ...] | None = None,
         map_prior: tuple[float, ...] | None = None,
     ) -> None:
-        if rules is None:
-            rules = (Newton(forgetting=0.998), ImplicitGradient(0.03), ImplicitGradient(0.3))
-            rule_prior = rule_prior if rule_prior is not None else (1.0, 1.0, 0.1)
-        self.maps = maps if maps is not None else (Identity(), RandomFourier())
-        self.rules = rules
+        self.maps = maps if maps is not None else (Identity(), Neighbours(), RandomFourier())
+        self.rules = rules if rules is not None else (Newton(), ImplicitGradient(), ImplicitGradient(rate=0.3))
         self.view_prior = view_prior
-        self.rule_prior = rule_prior if rule_prior is not None else (1.0,) * len(self.rules)
-        self.map_prior = map_prior if map_prior is not None else (1.0,) * len(self.maps)
+        # None stays None: a clone may be given others.
+        self.rule_prior = rule_prior
+        self.map_prior = map_prior
+        self._of_rules = _shares(rule_prior, RULE_PRIOR if rules is None else (1.0,) * len(self.rules))
+        self._of_maps = _shares(map_prior, MAP_PRIOR if maps is None else (1.0,) * len(self.maps))
         for name, prior, n in (
             ("view_prior", self.view_prior, len(self.VIEWS)),
-            ("rule_prior", self.rule_prior, len(self.rules)),
-            ("map_prior", self.map_prior, len(self.maps)),
+            ("rule_prior", self._of_rules, len(self.rules)),
+            ("map_prior", self._of_maps, len(self.maps)),
         ):
             if not (len(prior) == n > 0 and min(prior) >= 0 and max(prior) > 0):
                 raise ValueError(f"{name} has {n} numbers, 0 or more, not {prior!r}")
         self._maps = [each.clone() for each in self.maps]
         # The maps that have models of their own; and a rule for each of those and each rule, map by map.
-        self._heads = [k for k, share in enumerate(self.map_prior) if share]
+        self._heads = [k for k, share in enumerate(self._of_maps) if share]
         self._rules = [rule.clone() for _ in self._heads for rule in self.rules]
         self._n_slots = self._n_columns = 0
         # There is nothing fresh about the first space.
@@ -102,8 +109,8 @@ class LinearExperts(Experts):
 
     @property
     def priors(self) -> Array:
-        of_maps = [self.map_prior[k] for k in self._heads]
-        return np.multiply.outer(np.multiply.outer(of_maps, self.rule_prior), self.view_prior).reshape(-1)
+        of_maps = [self._of_maps[k] for k in self._heads]
+        return np.multiply.outer(np.multiply.outer(of_maps, self._of_rules), self.view_prior).reshape(-1)
 
     def set_n_columns(self, n_columns: int) -> None:
         more = n_columns - self._n_columns
@@ -175,7 +182,7 @@ class LinearExperts(Experts):
     def _start_fresh(self, shares: Array) -> None:
         """Recovered models become the mixture of all models of the same features, and fresh ones start anew."""
         for models, share in zip(np.split(self._weights, len(self._heads), axis=1), shares):
-            share = share if share.sum() > 0 else np.multiply.outer(self.rule_prior, self.view_prior)
+            share = share if share.sum() > 0 else np.multiply.outer(self._of_rules, self.view_prior)
             models[:, :, COMPLETED] = np.einsum("irvc,rv->ic", models, share / share.sum())[:, None]
         self._weights[1:, :, FRESH] = 0.0
         self._weights[0, :, FRESH] = self._weights[0, :, COMPLETED]
@@ -257,6 +264,10 @@ class LinearExperts(Experts):
             each.rescale_scores(factor, shift)
         self._weights[0] *= factor
         self._weights[0] += constant
+
+
+def _shares(prior: tuple[float, ...] | None, otherwise: tuple[float, ...]) -> tuple[float, ...]:
+    return otherwise if prior is None else prior
 
 
 def _with_mean(weights: Array, share: float, more: int) -> Array:

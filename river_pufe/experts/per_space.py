@@ -13,7 +13,7 @@ from ..recovery.reading import Reading
 from ..tasks.task import Task
 from ..values import Array, Key, Mask
 from .experts import Experts, Predicted, Round
-from .learners import Learner, OnlineGradientDescent, RiverModel
+from .learners import Learner, OnlineGradientDescent
 
 #: The expert on what is present stands beside those of the spaces, under a number that no space has.
 _PRESENT = -1
@@ -74,6 +74,10 @@ class SpaceExperts(Experts):
     @classmethod
     def _unit_test_params(cls) -> typing.Iterator[dict[str, typing.Any]]:
         yield {"learner": OnlineGradientDescent()}
+
+    @property
+    def title(self) -> str:
+        return self.learner.title
 
     @property
     def takes_weights(self) -> bool:
@@ -179,10 +183,3 @@ class SpaceExperts(Experts):
         _, learning = self._roles_now(reading, rows)
         for number in learning:
             self._learners[number].learn(rows[number], round_.y, round_.w, task)
-
-
-def as_experts(model: typing.Any) -> Experts:
-    """Experts, from experts or from any River model."""
-    if isinstance(model, Experts):
-        return model.clone()
-    return SpaceExperts(RiverModel(model), present=True)

@@ -103,7 +103,7 @@ class Newton(UpdateRule):
 
     """
 
-    def __init__(self, forgetting: float = 1.0, prior: float = 0.3, max_size: int = 600) -> None:
+    def __init__(self, forgetting: float = 0.9995, prior: float = 0.3, max_size: int = 600) -> None:
         if not 0 < forgetting <= 1:
             raise ValueError(f"forgetting is a factor in (0, 1], not {forgetting!r}")
         if not prior > 0:
@@ -165,7 +165,7 @@ class Newton(UpdateRule):
         if d > self.max_size:
             self._inverse = np.where(known, _diagonal(self._inverse)[origins], fresh) if known.any() else fresh * np.ones(d)
         else:
-            before = self._inverse if self._inverse.ndim == 2 else np.diag(self._inverse)
+            before = _symmetric(self._inverse) if self._inverse.ndim == 2 else np.diag(self._inverse)
             inverse = np.zeros((d, d), order="F")
             inverse.flat[:: d + 1] = fresh
             at, of = np.flatnonzero(known), origins[known]
@@ -185,8 +185,7 @@ class Newton(UpdateRule):
             self._inverse /= factor * factor
             self._measure()
             return restated(factor, shift, weights)
-        P = self._scale * self._inverse
-        P = np.triu(P) + np.triu(P, 1).T
+        P = self._scale * _symmetric(self._inverse)
         d, most = len(P), self._most
         if d <= _NARROW and bool(np.any(np.abs(np.log(factor)) > _NOTABLE)):
             # What was seen is expressed in the new units, and what was assumed is assumed in the new units instead.
@@ -216,6 +215,11 @@ def restated(factor: Array, shift: Array, weights: Array) -> Array:
 def _transformed(factor: Array, shift: Array, moments: Array) -> Array:
     """Sums over x·(…) as sums over (factor · x + shift)·(…), x₀ = 1; shape (inputs, k)."""
     return factor[:, None] * moments + shift[:, None] * moments[0]
+
+
+def _symmetric(matrix: Array) -> Array:
+    """The whole of a symmetric matrix of which the upper triangle is known."""
+    return np.triu(matrix) + np.triu(matrix, 1).T
 
 
 def _diagonal(matrix: Array) -> Array:
