@@ -8,6 +8,8 @@ what they know of old and new spaces by how well it predicts.
 - `PUFEClassifier`, `PUFERegressor`: River estimators that eat dicts whose keys come and go.
 - `FeatureRecovery`: a River transformer that keeps any model alive when its features vanish.
 - `baselines`: the methods that the paper compares with. `aggregation`, `sketch`: parts that are useful alone.
+- `state`: what a model knows, as plain data without code.
+- `compiled`: whether the compiled version of what is computed in every round runs, or the plain one.
 - `datasets`: streams whose features evolve, from any data set. `plot`: pictures of them. `checks`: laws for estimators.
 
 """
@@ -18,7 +20,8 @@ import importlib
 import typing
 from importlib.metadata import version
 
-from . import aggregation, sketch
+from . import aggregation, sketch, state
+from .kernels import compiled as compiled
 from .pufe import PUFEClassifier, PUFERegressor
 from .recovery import FeatureRecovery
 
@@ -32,6 +35,7 @@ __all__ = [
     "datasets",
     "plot",
     "sketch",
+    "state",
 ]
 
 __version__ = version("river-pufe")
@@ -47,4 +51,4 @@ def __getattr__(name: str) -> typing.Any:
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+    return [*__all__, "__version__", "compiled"]

@@ -14,6 +14,7 @@ import random
 import numpy as np
 from river import base
 
+from .state.parts import Stored
 from .values import Array, Mask
 
 
@@ -78,7 +79,7 @@ class Aggregator(base.Base, abc.ABC):
         return repr(self)
 
 
-class AdaNormalHedge(Aggregator):
+class AdaNormalHedge(Stored, Aggregator):
     """A hedge without a parameter: AdaNormalHedge, with sleeping experts.
 
     **When to use it.** By default. Its regret against any expert, or mixture of them, is below
@@ -116,6 +117,8 @@ class AdaNormalHedge(Aggregator):
         COLT.](https://arxiv.org/abs/1502.05934)
 
     """
+
+    DERIVED = ("_current",)
 
     def __init__(self, forgetting: float = 1.0) -> None:
         if not 0 < forgetting <= 1:
@@ -159,6 +162,9 @@ class AdaNormalHedge(Aggregator):
         self._regrets = [0.0 if is_fresh else self._regrets[i] for i, is_fresh in enumerate(fresh)]
         self._magnitudes = [0.0 if is_fresh else self._magnitudes[i] for i, is_fresh in enumerate(fresh)]
         self._prior = prior.tolist()
+        self._weigh()
+
+    def rebuild(self) -> None:
         self._weigh()
 
     def _weigh(self) -> None:

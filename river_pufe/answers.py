@@ -20,6 +20,10 @@ _SHOWN, _WIDTH, _LONG = 8, 12, 1e9
 class _Answering(FeatureEvolving):
     """Mixtures of predictions as answers."""
 
+    def rehearse(self, x: Sample) -> None:
+        model: typing.Any = self
+        model.learn_one(x, model.predict_one(x))
+
     def _answer(self, x: Sample) -> typing.Any:
         return self._task.answer(self._mixture(x))
 

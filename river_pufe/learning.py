@@ -17,6 +17,7 @@ from .recovery.evolution import Event, FeatureSpace
 from .recovery.feature_recovery import FeatureRecovery
 from .recovery.reading import Reading
 from .recovery.spaces import FeatureSpaces
+from .state.stateful import Stateful
 from .tasks.task import Task
 from .values import Array, Key, Mask, Sample
 
@@ -29,7 +30,7 @@ class _Asked(typing.NamedTuple):
     predicted: Predicted
 
 
-class FeatureEvolving(base.Estimator):
+class FeatureEvolving(Stateful, base.Estimator):
     """The one learning loop: the same for every task, method and phase of a stream.
 
     Parameters
@@ -46,6 +47,8 @@ class FeatureEvolving(base.Estimator):
         What absence means, where `recovery` does not say it.
 
     """
+
+    DERIVED = ("_asked",)
 
     def __init__(
         self,
@@ -78,8 +81,8 @@ class FeatureEvolving(base.Estimator):
         self._version = 0
         self._asked: _Asked | None = None
 
-    def __getstate__(self) -> dict[str, typing.Any]:
-        return {**self.__dict__, "_asked": None}
+    def rebuild(self) -> None:
+        self._asked = None
 
     def learn_one(self, x: Sample, y: typing.Any, w: float = 1.0) -> None:
         """Learn from a sample with its target.

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
+import typing
 
 import numpy as np
 from river import base
 
+from .state.parts import Stored
 from .values import Array, Mask
 
 #: Share of a Gram matrix that is lost in rounding.
 _ROUNDING = 1e-14
 
 
-class FrequentDirections(base.Base):
+class FrequentDirections(Stored, base.Base):
     """Frequent Directions: a small matrix B with BᵀB close to AᵀA, where A holds all rows seen.
 
     $$0 \\preceq A^T A - B^T B \\preceq \\frac{\\lVert A \\rVert_F^2}{\\ell} I$$
@@ -74,6 +76,10 @@ class FrequentDirections(base.Base):
         self._n_filled = 0
         self._n_before = 0
         self._mean_before: Array = np.zeros(0)
+
+    def stored(self) -> dict[str, typing.Any]:
+        # What is behind the filled rows is not read, and how much room there is changes nothing.
+        return {**super().stored(), "_buffer": self._buffer[: self._n_filled]}
 
     @property
     def n(self) -> int:

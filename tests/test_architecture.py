@@ -17,7 +17,8 @@ FILES = {path.relative_to(PACKAGE).with_suffix("").as_posix(): path for path in 
 
 #: From the ground up: a file may import from its own level, where that makes no circle, and from those below.
 LEVELS = (
-    ("values", "saving"),
+    ("values", "saving", "state"),
+    ("kernels",),
     ("sketch", "aggregation", "frames"),
     ("recovery",),
     ("tasks",),

@@ -341,6 +341,14 @@ class ForgetsWhenPickled(Honest):
         return {**self.__dict__, "target": 0.0}
 
 
+class ForgetsItsState(Honest):
+    def state_dict(self, pickles=False):
+        return {}
+
+    def load_state_dict(self, state, trusted=False):
+        pass
+
+
 class SharesStateWithItsCopies(Honest):
     def __init__(self):
         super().__init__()
@@ -401,6 +409,7 @@ BROKEN = [
     (checks.check_clone_forgets, PassesStateOnToItsClone, "clone"),
     (checks.check_copies_remember, ForgetsWhenPickled, "pickled model goes on differently"),
     (checks.check_copies_remember, SharesStateWithItsCopies, "training a copy has changed"),
+    (checks.check_states_remember, ForgetsItsState, "restored from a dict goes on differently"),
     (checks.check_no_check_is_skipped, AsksToBeExcused, "check_pickling"),
 ]
 
@@ -448,8 +457,11 @@ def test_a_model_stays_as_it_is():
 @pytest.mark.parametrize(
     ("model", "without"),
     [
-        (Honest(), {"recovery", "completion", "expert_weights"}),
-        (HonestClassifier(), {"recovery", "completion", "expert_weights", "bad_weights_are_rejected"}),
+        (Honest(), {"recovery", "completion", "expert_weights", "states_remember"}),
+        (
+            HonestClassifier(),
+            {"recovery", "completion", "expert_weights", "states_remember", "bad_weights_are_rejected"},
+        ),
         (FeatureRecovery(), {"expert_weights", "bad_targets_are_rejected", "bad_weights_are_rejected"}),
     ],
     ids=["regressor", "classifier", "transformer"],

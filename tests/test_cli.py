@@ -20,6 +20,7 @@ import pytest
 from river import evaluate, metrics
 from typer.testing import CliRunner
 
+import river_pufe
 from river_pufe import PUFEClassifier, PUFERegressor, baselines
 from river_pufe.cli import show
 from river_pufe.cli.commands import app
@@ -426,7 +427,8 @@ def test_every_command_helps(command):
 
 
 def test_version():
-    assert call("--version").startswith("river-pufe 0")
+    kind = "compiled" if river_pufe.compiled else "plain Python"
+    assert call("--version") == f"river-pufe {river_pufe.__version__} ({kind})\n"
 
 
 def test_no_such_file():

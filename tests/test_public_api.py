@@ -23,7 +23,7 @@ from river_pufe.experts.learners import OnlineGradientDescent
 from river_pufe.experts.per_space import SpaceExperts
 from river_pufe.recovery.spaces import FeatureSpaces
 
-MODULES = ("aggregation", "baselines", "checks", "datasets", "plot", "sketch")
+MODULES = ("aggregation", "baselines", "checks", "datasets", "plot", "sketch", "state")
 SECTIONS = ("**When to use it.**", "Parameters", "Attributes", "Returns", "Raises", "Examples", "References")
 
 

@@ -22,7 +22,8 @@ Each check is a law, and says how it was broken:
 - memory is bounded, however often the features change (`check_memory_is_bounded`);
 - what is gone is recovered where it follows from what is there (`check_recovery`), and what is absent is completed
   (`check_completion`);
-- a clone forgets (`check_clone_forgets`), copies remember (`check_copies_remember`);
+- a clone forgets (`check_clone_forgets`), copies remember (`check_copies_remember`), and so do
+  states without code (`check_states_remember`);
 - answers are plain Python (`check_answers_are_plain`), and finite whatever comes (`check_answers_are_finite`);
 - nothing is excused (`check_no_check_is_skipped`).
 
@@ -47,6 +48,7 @@ from .state import (
     check_looking_changes_nothing,
     check_memory_is_bounded,
     check_nothing_is_shared,
+    check_states_remember,
 )
 
 __all__ = [
@@ -69,5 +71,6 @@ __all__ = [
     "check_nothing_is_shared",
     "check_number_types_change_nothing",
     "check_recovery",
+    "check_states_remember",
     "yield_checks",
 ]

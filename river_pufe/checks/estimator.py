@@ -60,6 +60,8 @@ def yield_checks(model: base.Estimator) -> Iterator[Check]:
     if "w" in inspect.signature(model.learn_one).parameters:  # type: ignore[attr-defined]
         yield bad_input.check_bad_weights_are_rejected
     yield state.check_memory_is_bounded
+    if hasattr(model, "state_dict"):
+        yield state.check_states_remember
     yield check_no_check_is_skipped
     if hasattr(model, "expert_weights"):
         yield answers.check_expert_weights

@@ -8,6 +8,7 @@ import pickle
 import typing
 
 from ..datasets import Cycle, HiddenFactors
+from ..state import dumps, loads
 from .playing import STRANGER, assert_same, fresh, is_classifier, looks_of, play, samples_for, teach
 
 _VIEWS = ("spaces", "overlapping", "vanished", "events", "expert_weights")
@@ -77,6 +78,25 @@ def check_clone_forgets(model: typing.Any) -> None:
     for a, b in zip(never_learned, play(trained.clone(), samples)):
         assert_same(a, b, True, "a clone remembers")
     assert pickle.dumps(trained) == before, "training a clone has changed the model"
+
+
+def check_states_remember(model: typing.Any) -> None:
+    """A model that takes up the state of another one goes on exactly like it, and shares nothing with it."""
+    trained = fresh(model)
+    samples = samples_for(model)
+    # Once in the middle of an overlap, and once with a retired space.
+    for start, end in ((0, 45), (45, 75)):
+        play(trained, samples[start:end])
+        before = pickle.dumps(trained)
+        told = trained.state_dict(pickles=True)
+        twins = {"a dict": fresh(model), "bytes": loads(dumps(trained, pickles=True), trusted=True)}
+        twins["a dict"].load_state_dict(told, trusted=True)
+        played = {how: play(twin, samples[end:]) for how, twin in twins.items()}
+        assert pickle.dumps(trained) == before, "a model shares its state with another one"
+        original = play(copy.deepcopy(trained), samples[end:])
+        for how, answers in played.items():
+            for a, b in zip(original, answers):
+                assert_same(a, b, True, f"a model restored from {how} goes on differently")
 
 
 def check_copies_remember(model: typing.Any) -> None:

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from .. import __version__
+from .. import __version__, compiled
 from ..files import FileError
 from . import options, show
 
@@ -51,7 +51,7 @@ def _complain(message: str, style: str = "red") -> None:
 
 def _version(wanted: bool) -> None:
     if wanted:
-        show.say(show.open_console(), f"river-pufe {__version__}")
+        show.say(show.open_console(), f"river-pufe {__version__} ({'compiled' if compiled else 'plain Python'})")
         raise typer.Exit
 
 

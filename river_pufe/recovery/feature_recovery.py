@@ -10,6 +10,7 @@ import numpy as np
 from river import base
 
 from ..sketch import FrequentDirections
+from ..state.stateful import Stateful
 from ..values import Array, Key, Mask, Sample, number
 from .completion import Completion, ConditionalMean
 from .evolution import Event, Evolution, FeatureSpace
@@ -19,7 +20,7 @@ from .scaling import NewUnits, RowScaler, Scaler
 from .spaces import FeatureSpaces
 
 
-class FeatureRecovery(base.Transformer):
+class FeatureRecovery(Stateful, base.Transformer):
     """Complete what is absent and recover what is gone, from what is there.
 
     **When to use it.** In front of a model that was trained on features that come and go: `FeatureRecovery() | model`
@@ -143,6 +144,10 @@ class FeatureRecovery(base.Transformer):
     def overlapping(self) -> bool:
         """Whether keys of two spaces are alive."""
         return self._spaces.n_previous > 0
+
+    def rehearse(self, x: Sample) -> None:
+        self.transform_one(x)
+        self.learn_one(x)
 
     # What the learning loop asks for.
 

@@ -6,14 +6,10 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
+from .. import kernels
 from ..values import Array, Mask
 
-Slots = npt.NDArray[np.intp]
-
-#: Weight, in rounds, of the share of rounds in which a key is present as evidence of how long its gaps last.
-_SPELL_PRIOR = 10.0
 #: A log-probability that is below the limit by no more than this is equal to it but for rounding.
 _ROUNDING = 1e-9
 
@@ -52,9 +48,8 @@ class Presence:
         self._absences = np.zeros(0, dtype=np.int64)
         self._gaps = np.zeros(0, dtype=np.int64)
         self._since = np.zeros(0, dtype=np.int64)
-        # The round in which an open gap has to be judged, infinity where none is; and the first of them.
+        # The round in which an open gap has to be judged, infinity where none is.
         self._due: Array = np.zeros(0)
-        self._first_due = math.inf
 
     @property
     def all_present(self) -> bool:
@@ -79,59 +74,19 @@ class Presence:
         open_gap = np.where(self._since >= 0, round_ - self._since, 0)
         return round_ - self._born - self._absences - open_gap
 
-    def update(self, present: Mask, round_: int, significance: float) -> tuple[Slots, Slots] | None:
-        """Account for one round.
-
-        Returns
-        -------
-        The slots that returned from the gone, and those that have vanished; None if there are none of either.
-
-        """
-        changed = np.flatnonzero(present != self.present)
-        if not len(changed) and self._first_due > round_:
-            return None
+    def update(self, present: Mask, round_: int, significance: float) -> tuple[list[int], list[int]]:
+        """Account for one round; the slots that returned from the gone, and those that have vanished."""
         limit = math.log(significance) - _ROUNDING if significance else -math.inf
-        back = changed[present[changed]]
-        returned = self._come(back, round_)
-        self._go(changed[~present[changed]], round_, limit)
-        vanished = self._judge(np.flatnonzero(self._due <= round_), round_, limit)
-        self.present = present
-        self._first_due = self._due.min(initial=math.inf)
-        return (returned, vanished) if len(returned) or len(vanished) else None
-
-    def _come(self, back: Slots, round_: int) -> Slots:
-        """Close gaps; which of the slots had vanished."""
-        returned: Slots = back[self.gone[back]]
-        self._absences[back] += round_ - self._since[back]
-        self._gaps[back] += 1
-        self._since[back] = self.vanished_at[back] = -1
-        self._due[back] = math.inf
-        self.gone[back] = False
-        return returned
-
-    def _go(self, left: Slots, round_: int, limit: float) -> None:
-        """Open gaps."""
-        share = (self._absences[left] + 1) / (round_ - self._born[left] + 2)
-        self._since[left] = round_
-        self._due[left] = round_ + np.floor(limit / np.log(share))
-
-    def _judge(self, due: Slots, round_: int, limit: float) -> Slots:
-        """Decide about open gaps; which slots have vanished."""
-        m, k, since = self._absences[due], self._gaps[due], self._since[due]
-        n, gap = since - self._born[due] - m, round_ + 1 - since
-        share = (m + 1) / (n + m + 2)
-        spell, others = _SPELL_PRIOR * share + m - k, _SPELL_PRIOR * (1 - share) + k
-        chances = np.stack(
-            [
-                special.betaln(n + 1, m + 1 + gap) - special.betaln(n + 1, m + 1),
-                np.log(share) + special.betaln(spell + gap - 1, others) - special.betaln(spell, others),
-            ]
+        return kernels.account(
+            present,
+            round_,
+            limit,
+            self.present,
+            self.gone,
+            self.vanished_at,
+            self._born,
+            self._absences,
+            self._gaps,
+            self._since,
+            self._due,
         )
-        factors = np.stack([(m + 1 + gap) / (n + m + 2 + gap), (spell + gap - 1) / (spell + others + gap - 1)])
-        rounds_left = np.floor((limit - chances) / np.log(factors)).max(0) + 1
-        is_lost = chances.max(0) < limit
-        self._due[due] = np.where(is_lost, math.inf, round_ + rounds_left)
-        lost: Slots = due[is_lost]
-        self.vanished_at[lost] = round_
-        self.gone[lost] = True
-        return lost

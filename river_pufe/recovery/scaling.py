@@ -5,10 +5,12 @@ from __future__ import annotations
 import abc
 import dataclasses
 import math
+import typing
 
 import numpy as np
 from river import base
 
+from ..state.parts import Stored
 from ..values import Array, Mask
 
 #: A value counts for the statistics as at most this many standard deviations away from the mean.
@@ -102,7 +104,7 @@ def _clip(row: Array, limit: float, out: Array) -> Array:
     return np.maximum(out, -limit, out=out)
 
 
-class RowScaler(Scaler):
+class RowScaler(Stored, Scaler):
     """Standardize the entries of a row, and clip them.
 
     **When to use it.** As a part of `FeatureRecovery`, so that raw values work and one spike changes little.
@@ -147,6 +149,13 @@ class RowScaler(Scaler):
         self._n_latest = 0
         self._age = 0
         self._next = 1
+
+    def stored(self) -> dict[str, typing.Any]:
+        return {**super().stored(), "_latest": self._latest[: self._n_latest]}
+
+    def rebuild(self) -> None:
+        room = np.zeros((_LATEST - len(self._latest), self._latest.shape[1]))
+        self._latest = np.concatenate([self._latest, room])
 
     @property
     def remaining(self) -> int:
@@ -228,7 +237,7 @@ class RowScaler(Scaler):
     def keep(self, slots: Mask) -> None:
         for name in ("mean", "deviation", "_inverse", "_n", "_variance"):
             setattr(self, name, getattr(self, name)[slots])
-        self._latest = self._latest[:, slots]
+        self._latest = np.ascontiguousarray(self._latest[:, slots])
 
 
 class NoScaler(Scaler):

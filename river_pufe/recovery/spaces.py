@@ -209,12 +209,10 @@ class FeatureSpaces(base.Base):
 
     def _account(self, present: Mask) -> bool:
         """Whether a key has vanished or returned."""
-        changed = self._presence.update(present, self.rounds, self.significance)
-        if changed is None:
-            return False
-        for kind, slots in zip(("returned", "vanished"), changed):
-            self._log(kind, self._named(slots))
-        return True
+        returned, vanished = self._presence.update(present, self.rounds, self.significance)
+        self._log("returned", self._named(returned))
+        self._log("vanished", self._named(vanished))
+        return bool(returned or vanished)
 
     def _settle(self, evolution: Evolution) -> Evolution:
         """End an overlap when the evidence is in, and drop what is gone for good."""

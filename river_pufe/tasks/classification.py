@@ -8,6 +8,7 @@ import typing
 import numpy as np
 from scipy import special
 
+from ..state.parts import Stored
 from ..values import Array, Key, is_there
 from .task import Task
 
@@ -18,7 +19,7 @@ _CERTAIN = 20.0
 _TIMES = (np.datetime64, np.timedelta64)
 
 
-class Classification(Task):
+class Classification(Stored, Task):
     """Probabilities are averaged; the Brier loss, halved to lie in [0, 1], judges them.
 
     The learners' loss is the logistic one, with softmax over more than two classes. The errors are the Newton direction
@@ -31,6 +32,8 @@ class Classification(Task):
         The classes in the order of their columns. False and True come first where the first label is a bool.
 
     """
+
+    DERIVED = ("_targets",)
 
     def __init__(self) -> None:
         self.classes: list[Label] = []
@@ -65,6 +68,9 @@ class Classification(Task):
 
     def _add(self, label: Label) -> None:
         self.classes.append(label)
+        self.rebuild()
+
+    def rebuild(self) -> None:
         columns = np.eye(len(self.classes))[:, 1:]
         self._targets = dict(zip(self.classes, columns))
 

@@ -1,0 +1,1 @@
+from .plain import *  # noqa: F403 -- the compiled functions have the same signatures

@@ -1,0 +1,50 @@
+"""Both versions of what is computed in every round answer alike, and read each other's state.
+
+This file is also the program that plays streams with the plain version, beside the tests that play them compiled.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from river_pufe.kernels import plain
+
+compiled = pytest.importorskip("river_pufe.kernels._compiled", reason="it was installed without a compiler")
+
+KEYS = ["a", "b", 3, ("c", 1), "d"]
+VALUES = (0.5, -0.0, 7, True, None, 1e151, -(10**200), np.nan, np.float64(2.5), np.float32(0.1), np.int16(-3))
+
+
+@given(st.dictionaries(st.sampled_from([*KEYS, "new"]), st.sampled_from(VALUES) | st.floats(-1e3, 1e3)))
+def test_samples_are_read_alike(x):
+    slots = {key: slot for slot, key in enumerate(KEYS)}
+    one, other = (version.read(x, KEYS, slots) for version in (plain, compiled))
+    assert one.values.tobytes() == other.values.tobytes()
+    assert one.present.tolist() == other.present.tolist()
+    assert list(one.unknown.items()) == list(other.unknown.items())
+
+
+@pytest.mark.parametrize("limit", [-np.inf, -9.2, -1.3, -1e-9])
+@pytest.mark.parametrize("share", [0.1, 0.7, 0.97])
+def test_keys_vanish_alike(share, limit):
+    rng = np.random.default_rng(3)
+    d = 6
+    states = [
+        [np.ones(d, bool), np.zeros(d, bool), *(np.full(d, fill) for fill in (-1, 0, 0, 0, -1)), np.full(d, np.inf)]
+        for _ in range(2)
+    ]
+    for round_ in range(1, 400):
+        present = (rng.random(d) < share) & (np.arange(d) + round_ < 300)
+        one, other = (
+            version.account(present, round_, limit, *state) for version, state in zip((plain, compiled), states)
+        )
+        assert one == other
+        assert all(np.array_equal(a, b) for a, b in zip(*states))
+
+
+def test_arrays_of_other_sizes_are_refused():
+    with pytest.raises(ValueError, match="of 1 bytes was expected"):
+        compiled.account(np.ones(1, bool), 1, -9.0, *[np.zeros(3)] * 8)
