@@ -73,7 +73,7 @@ class FeatureEvolving(Stateful, base.Estimator):
         self._recovery = recovery.clone() if recovery is not None else FeatureRecovery(FeatureSpaces(absent=absent))
         self._aggregator = self.aggregator.clone()
         self._task = self.task.clone()
-        self._experts.set_n_columns(self._task.n_columns)
+        self._experts.make_room(self._task)
         awake = np.ones(len(self._experts.names))
         self._reset(awake > 0)
         self._weights: Array = self._aggregator.weights(awake)
@@ -111,7 +111,7 @@ class FeatureEvolving(Stateful, base.Estimator):
         task = self._task
         task.register(y)
         if predicted is None or predicted.predictions.shape[1] != task.n_columns:
-            self._experts.set_n_columns(task.n_columns)
+            self._experts.make_room(task)
             predicted = self._experts.predict(reading, task)
         predictions, awake = predicted.predictions, predicted.awake
         weights = self._aggregator.weights(awake)

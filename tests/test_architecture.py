@@ -99,7 +99,7 @@ def test_files_import_in_no_circle():
 
 
 def test_imports_are_seen():
-    assert {"recovery/evolution", "experts/per_space", "values"} <= imports("learning")
+    assert {"recovery/evolution", "experts/pool", "values"} <= imports("learning")
     assert "recovery/feature_recovery" in imports("recovery/__init__")
 
 

@@ -87,8 +87,8 @@ class Experts(base.Base, abc.ABC):
         """How much each expert counts before any loss, shape (n,)."""
 
     @abc.abstractmethod
-    def set_n_columns(self, n_columns: int) -> None:
-        """Append columns of scores, for new classes, up to a number of them."""
+    def make_room(self, task: Task) -> None:
+        """Append columns of scores for new classes, as many as the task has now."""
 
     @abc.abstractmethod
     def follow(self, evolution: Evolution, weights: Array) -> Mask:

@@ -28,14 +28,14 @@ class FeatureMap(base.Base, abc.ABC):
         Short name in the names of experts.
     per_slot
         Whether feature i is a function of slot i alone: weights are then remembered for a slot that returns.
-    of_targets
-        Whether features are means of targets, so that they have the unit of scores.
+    of_outcomes
+        Whether features are means of outcomes, so that they have the unit of scores.
 
     """
 
     name: str = ""
     per_slot: bool = False
-    of_targets: bool = False
+    of_outcomes: bool = False
 
     @property
     @abc.abstractmethod
@@ -94,11 +94,11 @@ class FeatureMap(base.Base, abc.ABC):
         """Follow new units of the slots; the new units of the features."""
         return NewUnits(np.ones(self.n), np.zeros(self.n), np.full(self.n, math.inf))
 
-    def learn(self, row: Array, target: Array) -> None:  # noqa: B027
-        """Learn from a completed row, shape (d,), and its target, shape (columns,)."""
+    def learn(self, row: Array, outcome: Array, w: float) -> None:  # noqa: B027
+        """Learn from a completed row, shape (d,), and what came of it, shape (outcomes,); w is its weight."""
 
-    def set_n_columns(self, n_columns: int) -> Indices:
-        """Targets have so many columns from now on; what each feature was before, shape (n,) of then."""
+    def make_room(self, n_outcomes: int) -> Indices:
+        """Outcomes have so many entries from now on; what each feature was before, shape (n,) of then."""
         return np.arange(self.n)
 
     def rescale_scores(self, factor: float, shift: float) -> None:  # noqa: B027
@@ -227,7 +227,7 @@ class RandomFourier(FeatureMap):
         self._rows = units.factor * self._rows + units.shift
         return super().rescale(units)
 
-    def learn(self, row: Array, target: Array) -> None:
+    def learn(self, row: Array, outcome: Array, w: float) -> None:
         if not self._waiting:
             return
         self._rows = np.vstack([self._rows[-self.n_rows :], row])
@@ -268,23 +268,24 @@ class Neighbours(FeatureMap):
     """
 
     name = "neighbours"
-    of_targets = True
+    of_outcomes = True
 
     def __init__(self, window: int = 300) -> None:
         if not window >= 1:
             raise ValueError(f"window is a number of rows, 1 or more, not {window!r}")
         self.window = window
-        # Room for rows, the squares of their lengths, their targets, and whether they are of an earlier space; how many
-        # there are, and which is the oldest once there are as many as the window has.
+        # Room for rows, the squares of their lengths, their outcomes and weights, and whether they are of an earlier
+        # space; how many there are, and which is the oldest once there are as many as the window has.
         self._rows: Array = np.zeros((0, 0))
         self._squares: Array = np.zeros(0)
-        self._targets: Array = np.zeros((0, 0))
+        self._outcomes: Array = np.zeros((0, 0))
+        self._weights: Array = np.zeros(0)
         self._earlier: Mask = np.zeros(0, dtype=bool)
         self._known = self._oldest = 0
 
     @property
     def n(self) -> int:
-        return self._targets.shape[1]
+        return self._outcomes.shape[1]
 
     def __call__(self, rows: Array) -> Array:
         if not self._known:
@@ -293,14 +294,14 @@ class Neighbours(FeatureMap):
         apart = self._squares[there] - 2.0 * (rows @ self._rows[there].T) + np.square(rows).sum(1)[:, None]
         # Rows that are the same but for rounding count alike.
         apart = np.maximum(apart, _SAME * (1.0 + apart.mean(1, keepdims=True)))
-        weights = np.square(apart.min(1, keepdims=True) / apart)
-        means: Array = weights @ self._targets[there] / weights.sum(1, keepdims=True)
+        weights = self._weights[there] * np.square(apart.min(1, keepdims=True) / apart)
+        means: Array = weights @ self._outcomes[there] / weights.sum(1, keepdims=True)
         return means
 
-    def set_n_columns(self, n_columns: int) -> Indices:
+    def make_room(self, n_outcomes: int) -> Indices:
         before = self.n
-        self._targets = np.hstack([self._targets, np.zeros((len(self._targets), n_columns - before))])
-        return np.append(np.arange(before), np.full(n_columns - before, -1))
+        self._outcomes = np.hstack([self._outcomes, np.zeros((len(self._outcomes), n_outcomes - before))])
+        return np.append(np.arange(before), np.full(n_outcomes - before, -1))
 
     def open(self, n_slots: int, n_known: int, strengths: Array, overlap: bool) -> Indices:
         self._rows = np.hstack([self._rows, np.zeros((len(self._rows), n_slots))])
@@ -311,8 +312,9 @@ class Neighbours(FeatureMap):
     def keep(self, slots: Mask, recover: Affine | None) -> Indices:
         by_age = np.roll(np.arange(self._known), -self._oldest)
         kept = by_age[~self._earlier[by_age]]
-        self._rows, self._targets = self._rows[kept][:, slots], self._targets[kept]
+        self._rows, self._outcomes = self._rows[kept][:, slots], self._outcomes[kept]
         self._squares, self._earlier = np.square(self._rows).sum(1), self._earlier[kept]
+        self._weights = self._weights[kept]
         self._known, self._oldest = len(kept), 0
         return np.arange(self.n)
 
@@ -322,20 +324,23 @@ class Neighbours(FeatureMap):
         return super().rescale(units)
 
     def rescale_scores(self, factor: float, shift: float) -> None:
-        self._targets = factor * self._targets + shift
+        self._outcomes = factor * self._outcomes + shift
 
-    def learn(self, row: Array, target: Array) -> None:
+    def learn(self, row: Array, outcome: Array, w: float) -> None:
+        if w == 0.0:
+            return
         if self._known < self.window:
             at, self._known = self._known, self._known + 1
             if at == len(self._rows):
                 self._make_room(min(max(len(self._rows), 16), self.window - at))
         else:
             at, self._oldest = self._oldest, (self._oldest + 1) % self.window
-        self._rows[at], self._targets[at] = row, target
-        self._squares[at], self._earlier[at] = row @ row, False
+        self._rows[at], self._outcomes[at] = row, outcome
+        self._squares[at], self._earlier[at], self._weights[at] = row @ row, False, w
 
     def _make_room(self, more: int) -> None:
         self._rows = np.vstack([self._rows, np.zeros((more, self._rows.shape[1]))])
-        self._targets = np.vstack([self._targets, np.zeros((more, self.n))])
+        self._outcomes = np.vstack([self._outcomes, np.zeros((more, self.n))])
         self._squares = np.append(self._squares, np.zeros(more))
         self._earlier = np.append(self._earlier, np.zeros(more, dtype=bool))
+        self._weights = np.append(self._weights, np.zeros(more))

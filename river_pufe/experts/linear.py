@@ -112,15 +112,22 @@ class LinearExperts(Experts):
         of_maps = [self._of_maps[k] for k in self._heads]
         return np.multiply.outer(np.multiply.outer(of_maps, self._of_rules), self.view_prior).reshape(-1)
 
-    def set_n_columns(self, n_columns: int) -> None:
-        more = n_columns - self._n_columns
+    def make_room(self, task: Task) -> None:
+        more = task.n_columns - self._n_columns
         if more:
             # A class is most like the mean of the others before anything is known of it; the first one has score 0.
             share = 1.0 / (self._n_columns + 1)
             self._weights = _with_mean(self._weights, share, more)
             self._retired = {number: _with_mean(weights, share, more) for number, weights in self._retired.items()}
-            self._n_columns = n_columns
-            self._rearrange([each.set_n_columns(n_columns) for each in self._maps])
+            self._n_columns = task.n_columns
+            self._rearrange([each.make_room(task.n_outcomes) for each in self._maps])
+            # What is known of one outcome is known of all: their order must not matter.
+            known = np.arange(len(self._weights))
+            for each, start, end in zip(self._maps, [1, *self._ends], self._ends):
+                if each.of_outcomes:
+                    known[start:end] = -1
+            for rule, end in zip(self._rules, self._ends_by_rule):
+                rule.rearrange(known[:end])
 
     def predict(self, reading: Reading, task: Task) -> Predicted:
         inputs = self._inputs(reading.views, task)
@@ -141,7 +148,7 @@ class LinearExperts(Experts):
         """What the models read, shape (views, inputs), from standardized rows behind a leading 1."""
         inputs = np.empty((len(views), len(self._weights)))
         inputs[:, 0] = 1.0
-        rows = np.maximum(np.minimum(views[:, 1:], task.clip), -task.clip)
+        rows = _clipped(views[:, 1:], task.clip)
         start = 1
         for each, end in zip(self._maps, self._ends):
             inputs[:, start:end] = each(rows)
@@ -161,8 +168,9 @@ class LinearExperts(Experts):
                 for view, (direction, size) in enumerate(rule.step(inputs[:, :end], curvature, learn_from)):
                     np.multiply(direction, size, out=gain[view, :end])
             self._weights += gains.transpose(2, 0, 1)[..., None] * errors.reshape(self._weights.shape[1:])
+        row, outcome = _clipped(reading.completed[1:], task.clip), task.outcome(round_.y)
         for each in self._maps:
-            each.learn(np.maximum(np.minimum(reading.completed[1:], task.clip), -task.clip), round_.target)
+            each.learn(row, outcome, round_.w)
 
     def follow(self, evolution: Evolution, weights: Array) -> Mask:
         born = np.zeros(self._weights.shape[1:3], dtype=bool)
@@ -188,7 +196,9 @@ class LinearExperts(Experts):
         self._weights[0, :, FRESH] = self._weights[0, :, COMPLETED]
 
     def _open(self, evolution: Evolution) -> None:
-        strengths = np.square(self._weights[:, :, COMPLETED]).sum((1, 2))
+        recovered = self._weights[:, :, COMPLETED]
+        # How much scores differ among the classes, of which the first one has score 0.
+        strengths = (np.square(recovered).sum(2) - np.square(recovered.sum(2)) / (self._n_columns + 1)).sum(1)
         starts = [1, *self._ends]
         self._rearrange(
             [
@@ -257,7 +267,7 @@ class LinearExperts(Experts):
         self._unit *= factor
         constant = np.full(self._weights.shape[1:], shift)
         for each, start, end in zip(self._maps, [1, *self._ends], self._ends):
-            if each.of_targets:
+            if each.of_outcomes:
                 constant -= shift * self._weights[start:end].sum(0)
             else:
                 self._weights[start:end] *= factor
@@ -268,6 +278,10 @@ class LinearExperts(Experts):
 
 def _shares(prior: tuple[float, ...] | None, otherwise: tuple[float, ...]) -> tuple[float, ...]:
     return otherwise if prior is None else prior
+
+
+def _clipped(rows: Array, limit: float) -> Array:
+    return np.maximum(np.minimum(rows, limit), -limit)
 
 
 def _with_mean(weights: Array, share: float, more: int) -> Array:

@@ -92,8 +92,8 @@ class SpaceExperts(Experts):
     def priors(self) -> Array:
         return np.ones(len(self._numbers))
 
-    def set_n_columns(self, n_columns: int) -> None:
-        self._n_columns = n_columns
+    def make_room(self, task: Task) -> None:
+        self._n_columns = task.n_columns
 
     def follow(self, evolution: Evolution, weights: Array) -> Mask:
         born = set()

@@ -66,9 +66,9 @@ class Pool(Experts):
         priors = [member.priors for member in self._members]
         return self._in_order([prior / prior.sum() for prior in priors])
 
-    def set_n_columns(self, n_columns: int) -> None:
+    def make_room(self, task: Task) -> None:
         for member in self._members:
-            member.set_n_columns(n_columns)
+            member.make_room(task)
 
     def follow(self, evolution: Evolution, weights: Array) -> Mask:
         parts = [np.zeros(size) for size in self._sizes]

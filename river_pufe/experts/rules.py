@@ -103,7 +103,7 @@ class Newton(UpdateRule):
 
     """
 
-    def __init__(self, forgetting: float = 0.9995, prior: float = 0.3, max_size: int = 600) -> None:
+    def __init__(self, forgetting: float = 1.0, prior: float = 0.3, max_size: int = 600) -> None:
         if not 0 < forgetting <= 1:
             raise ValueError(f"forgetting is a factor in (0, 1], not {forgetting!r}")
         if not prior > 0:

@@ -80,6 +80,14 @@ class Classification(Stored, Task):
     def target(self, y: Label) -> Array:
         return self._targets[y]
 
+    @property
+    def n_outcomes(self) -> int:
+        return len(self.classes)
+
+    def outcome(self, y: Label) -> Array:
+        target = self._targets[y]
+        return np.append(1.0 - target.sum(), target)
+
     def predictions(self, scores: Array) -> Array:
         odds: Array
         if scores.shape[1] == 1:

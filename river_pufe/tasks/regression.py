@@ -39,6 +39,13 @@ class _Numbers(Task):
             )
         return min(max(number, -LARGEST), LARGEST)
 
+    @property
+    def n_outcomes(self) -> int:
+        return 1
+
+    def outcome(self, y: float) -> Array:
+        return np.minimum(np.maximum(self.target(y), -self.clip), self.clip)
+
     def predictions(self, scores: Array) -> Array:
         return scores
 
@@ -86,8 +93,8 @@ class Regression(_Numbers):
         return np.minimum(np.maximum(target - predictions, -_FARTHEST), _FARTHEST)
 
     def losses(self, predictions: Array, target: Array) -> Array:
-        off = predictions[:, 0] - target[0]
-        losses: Array = np.minimum(off * off / (4.0 * (max(self._usual, _LEAST) if self._n else 1.0)), 1.0)
+        unit = 2.0 * math.sqrt(max(self._usual, _LEAST)) if self._n else 2.0
+        losses: Array = np.square(np.minimum(np.abs(predictions[:, 0] - target[0]) / unit, 1.0))
         return losses
 
     def curvature(self, mixture: Array, target: Array) -> float:

@@ -60,6 +60,15 @@ class Task(base.Base, abc.ABC):
     def target(self, y: typing.Any) -> Array:
         """What the predictions should have been, shape (columns,)."""
 
+    @property
+    @abc.abstractmethod
+    def n_outcomes(self) -> int:
+        """Number of entries of an outcome."""
+
+    @abc.abstractmethod
+    def outcome(self, y: typing.Any) -> Array:
+        """A target as something to learn from: an entry for each class, or the number, so far as it is no outlier."""
+
     @abc.abstractmethod
     def predictions(self, scores: Array) -> Array:
         """What is averaged over the experts, from their scores; both of shape (n, columns)."""
