@@ -12,13 +12,13 @@ import math
 import random
 
 import numpy as np
-from river import base
 
+from .part import Part
 from .state.parts import Stored
 from .values import Array, Mask
 
 
-class Aggregator(base.Base, abc.ABC):
+class Aggregator(Part, abc.ABC):
     """Weights of experts, some of them asleep, from their losses.
 
     A subclass answers `strengths` (how much each expert would count if all were awake, not normalized), and moves its
@@ -74,9 +74,6 @@ class Aggregator(base.Base, abc.ABC):
         weights: Array = strengths * awake
         weights /= total
         return weights
-
-    def __str__(self) -> str:
-        return repr(self)
 
 
 class AdaNormalHedge(Stored, Aggregator):

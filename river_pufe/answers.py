@@ -10,6 +10,7 @@ from river import base
 from river.utils import dataframe, pretty
 
 from .frames import Batch
+from .guard import guarded
 from .learning import FeatureEvolving
 from .values import Array, Sample
 
@@ -34,6 +35,7 @@ class _Answering(FeatureEvolving):
     def _columns(self, answers: list[typing.Any], decimals: int) -> list[tuple[str, list[str]]]:
         """Headers, and one cell for each answer below them."""
 
+    @guarded
     def debug_one(self, x: Sample, decimals: int = 3) -> str:
         """A table of the experts: how much each counts, and what it would answer.
 
@@ -66,8 +68,9 @@ class EvolvingClassifier(_Answering, base.MiniBatchClassifier):
     def _multiclass(self) -> bool:
         return bool(getattr(self.model, "_multiclass", True))
 
+    @guarded
     def predict_proba_one(self, x: Sample, **kwargs: typing.Any) -> dict[typing.Any, float]:
-        """Probabilities of the classes seen so far.
+        """Probabilities of the classes seen so far; empty before the first label.
 
         Raises
         ------
@@ -78,6 +81,7 @@ class EvolvingClassifier(_Answering, base.MiniBatchClassifier):
         answer: dict[typing.Any, float] = self._answer(x)
         return answer
 
+    @guarded
     def predict_proba_many(self, X: typing.Any) -> typing.Any:
         """Probabilities of the classes for the rows of a frame: a frame of the same kind, one column per class.
 
@@ -93,6 +97,7 @@ class EvolvingClassifier(_Answering, base.MiniBatchClassifier):
         columns = {label: [answer[label] for answer in answers] for label in labels}
         return dataframe.to_native_frame(columns, like=batch.frame)
 
+    @guarded
     def predict_many(self, X: typing.Any) -> typing.Any:
         """The most probable classes for the rows of a frame: a series of the same kind.
 
@@ -103,7 +108,7 @@ class EvolvingClassifier(_Answering, base.MiniBatchClassifier):
 
         """
         batch = Batch(X)
-        labels = [max(answer, key=answer.__getitem__) for answer in self._answers(batch)]
+        labels = [max(answer, key=answer.__getitem__, default=None) for answer in self._answers(batch)]
         return dataframe.to_native_series(labels, name=None, like=batch.frame)
 
     def _columns(self, answers: list[typing.Any], decimals: int) -> list[tuple[str, list[str]]]:
@@ -122,6 +127,7 @@ class EvolvingClassifier(_Answering, base.MiniBatchClassifier):
 class EvolvingRegressor(_Answering, base.MiniBatchRegressor):
     """Answers are numbers."""
 
+    @guarded
     def predict_one(self, x: Sample, **kwargs: typing.Any) -> float:
         """The expected target; 0.0 before anything was learned.
 
@@ -134,6 +140,7 @@ class EvolvingRegressor(_Answering, base.MiniBatchRegressor):
         answer: float = self._answer(x)
         return answer
 
+    @guarded
     def predict_many(self, X: typing.Any) -> typing.Any:
         """The expected targets for the rows of a frame: a series of the same kind.
 

@@ -13,6 +13,8 @@ from .experts.experts import Predicted, Round
 from .experts.linear import LinearExperts
 from .experts.pool import as_experts
 from .frames import Batch
+from .guard import guarded
+from .part import shown
 from .recovery.evolution import Event, FeatureSpace
 from .recovery.feature_recovery import FeatureRecovery
 from .recovery.reading import Reading
@@ -48,7 +50,7 @@ class FeatureEvolving(Stateful, base.Estimator):
 
     """
 
-    DERIVED = ("_asked",)
+    DERIVED = (*Stateful.DERIVED, "_asked")
 
     def __init__(
         self,
@@ -84,6 +86,10 @@ class FeatureEvolving(Stateful, base.Estimator):
     def rebuild(self) -> None:
         self._asked = None
 
+    def __repr__(self) -> str:
+        return shown(self)
+
+    @guarded
     def learn_one(self, x: Sample, y: typing.Any, w: float = 1.0) -> None:
         """Learn from a sample with its target.
 
@@ -126,6 +132,7 @@ class FeatureEvolving(Stateful, base.Estimator):
         if (unit := task.learn(y, mixture)) is not None:
             self._experts.rescale_scores(*unit)
 
+    @guarded
     def learn_many(self, X: typing.Any, y: typing.Any, w: typing.Any = None) -> None:
         """Learn from the rows of a frame, as `learn_one` does one after another.
 
@@ -171,6 +178,7 @@ class FeatureEvolving(Stateful, base.Estimator):
         # Other types would change the type of the weights: np.float32 has half the digits.
         return float(w)
 
+    @guarded
     def observe_one(self, x: Sample) -> None:
         """Learn from the features of a sample whose target is not known.
 
@@ -227,40 +235,54 @@ class FeatureEvolving(Stateful, base.Estimator):
     # What a user asks for.
 
     @property
+    @guarded
     def spaces(self) -> tuple[FeatureSpace, ...]:
         """The feature spaces, oldest first: keys, state, when they opened, and which keys have vanished."""
         return self._recovery.spaces
 
     @property
+    @guarded
+    def living_keys(self) -> tuple[Key, ...]:
+        """The keys of the living spaces."""
+        return self._recovery.living_keys
+
+    @property
+    @guarded
     def overlapping(self) -> bool:
         """Whether the previous and the current space are both alive."""
         return self._recovery.overlapping
 
     @property
+    @guarded
     def vanished(self) -> tuple[Key, ...]:
         """The keys that are regarded as gone."""
         return self._recovery.vanished
 
     @property
+    @guarded
     def events(self) -> tuple[Event, ...]:
         """What happened to the keys lately, oldest first."""
         return self._recovery.events
 
     @property
+    @guarded
     def rounds(self) -> int:
         """Number of samples seen, with and without a target."""
         return self._recovery.rounds
 
     @property
+    @guarded
     def hedge(self) -> Aggregator:
         """The aggregator at work; `aggregator` is its prototype."""
         return self._aggregator
 
     @property
+    @guarded
     def expert_weights(self) -> dict[str, float]:
         """Weights of the experts in the latest round, by name."""
         return dict(zip(self._experts.names, self._weights.tolist()))
 
+    @guarded
     def recover_one(self, x: Sample) -> dict[Key, float]:
         """What the vanished features would have read, by key, as far as that is known."""
         return self._recovery.recover_one(x)

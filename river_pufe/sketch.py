@@ -6,8 +6,8 @@ import math
 import typing
 
 import numpy as np
-from river import base
 
+from .part import Part
 from .state.parts import Stored
 from .values import Array, Mask
 
@@ -15,7 +15,7 @@ from .values import Array, Mask
 _ROUNDING = 1e-14
 
 
-class FrequentDirections(Stored, base.Base):
+class FrequentDirections(Stored, Part):
     """Frequent Directions: a small matrix B with BᵀB close to AᵀA, where A holds all rows seen.
 
     $$0 \\preceq A^T A - B^T B \\preceq \\frac{\\lVert A \\rVert_F^2}{\\ell} I$$

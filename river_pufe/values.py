@@ -38,12 +38,7 @@ def number(key: typing.Hashable, value: object) -> float:
         return math.nan
     # NumPy regards a span of time as an integer.
     if not isinstance(value, numbers.Real | decimal.Decimal | np.bool_) or isinstance(value, np.timedelta64):
-        cure = (
-            "encode it first, e.g. with preprocessing.OneHotEncoder() | …"
-            if isinstance(value, str | bytes)
-            else "turn it into numbers first, one key each"
-        )
-        raise ValueError(f"feature {key!r} has the value {value!r}, which is not a number: {cure}")
+        raise ValueError(f"feature {key!r} has the value {value!r}, which is not a number: {_cure(value)}")
     try:
         result = float(value)
     except OverflowError:  # an int or a fraction beyond the range of floats
@@ -53,6 +48,21 @@ def number(key: typing.Hashable, value: object) -> float:
     if math.isinf(result):
         raise ValueError(f"feature {key!r} has the value {value!r}, which is not finite: drop the key or clip it first")
     return min(max(result, -LARGEST), LARGEST) if result == result else result
+
+
+def _cure(value: object) -> str:
+    if isinstance(value, str) and not value.strip():
+        return "leave the key out where there is no value"
+    if isinstance(value, str):
+        try:
+            float(value)
+        except ValueError:
+            return (
+                "encode strings and pass numbers on, with (compose.SelectType(str) | preprocessing.OneHotEncoder()) + "
+                "compose.SelectType(numbers.Number) in front of the model"
+            )
+        return "make a number of it with float(…)"
+    return "turn it into numbers first, one key each"
 
 
 def is_there(value: object) -> bool:

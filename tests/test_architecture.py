@@ -17,7 +17,7 @@ FILES = {path.relative_to(PACKAGE).with_suffix("").as_posix(): path for path in 
 
 #: From the ground up: a file may import from its own level, where that makes no circle, and from those below.
 LEVELS = (
-    ("values", "saving", "state"),
+    ("values", "saving", "part", "state", "guard"),
     ("kernels",),
     ("sketch", "aggregation", "frames"),
     ("recovery",),
@@ -26,7 +26,7 @@ LEVELS = (
     ("learning", "paper"),
     ("answers",),
     ("pufe", "baselines"),
-    ("datasets", "files"),
+    ("datasets", "files", "fleet"),
     ("checks", "plot", "compare"),
     ("__init__",),
     ("cli", "__main__"),
@@ -42,6 +42,12 @@ WITHIN = {
         ("__init__",),
     ),
     "tasks": (("task", "target_scaling"), ("classification", "regression"), ("__init__",)),
+    "baselines": (
+        ("zeros", "sparsity"),
+        ("of_parts", "keyed"),
+        ("nogd", "rogd", "fesl", "sf2el", "olsf", "olvf", "ocds", "opid", "reform"),
+        ("__init__",),
+    ),
     "experts": (
         ("experts", "rules", "feature_maps", "learners"),
         ("linear", "per_space"),

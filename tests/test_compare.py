@@ -9,15 +9,20 @@ import itertools
 import math
 import os
 import pathlib
+import sys
 
 import numpy as np
 import pytest
 from scipy import stats
 
+sys.path.append(str(pathlib.Path(__file__).parent / "benchmarks"))
+
+import printed
+import readings
+
 from river_pufe import PUFEClassifier, baselines, compare, saving, tasks
-from river_pufe.compare import experiment, printed, table
+from river_pufe.compare import experiment, table
 from river_pufe.compare.figures import average_cumulative
-from river_pufe.compare.methods import UncutMargins
 
 
 def make_fesl(path: pathlib.Path, n: int = 60, seed: int = 0) -> pathlib.Path:
@@ -59,7 +64,7 @@ def handmade(scores, regression=False, c=1.0):
         for (setting, method, value), runs in scores.items()
     }
     data = compare.data.Table("made up", regression, 0 if regression else 2, False, "nowhere")
-    methods = tuple(dict.fromkeys(key[1] for key in scores))
+    methods = {key[1]: compare.METHODS[key[1]] for key in scores}
     settings = tuple(dict.fromkeys(key[0] for key in scores))
     return compare.Comparison(data, 20, 0, settings, methods, c, played)
 
@@ -103,7 +108,7 @@ def test_tables_are_told_apart_by_their_target(weather):
     assert classes.n_classes == 40
 
 
-def test_texts_become_numbers(weather):
+def test_strings_become_numbers(weather):
     x, _ = next(iter(compare.load(weather(lambda t: t % 2), "y").stream(1, 5, True)))
     assert set(x) == {"heat", "wind=north", "wind=south"}
     assert x["wind=north"] + x["wind=south"] == 1
@@ -117,12 +122,12 @@ def test_texts_become_numbers(weather):
         (lambda t: "same", "y", "'same' in all rows"),
     ],
 )
-def test_targets_that_are_none(weather, target, named, message):
+def test_targets_that_are_not_valid(weather, target, named, message):
     with pytest.raises(ValueError, match=message):
         compare.load(weather(target), named)
 
 
-def test_texts_are_no_numbers(weather):
+def test_strings_are_not_numbers(weather):
     with pytest.raises(ValueError, match="not a number in all rows"):
         compare.load(weather(lambda t: "ab"[t % 2]), "y", regression=True)
 
@@ -140,7 +145,7 @@ def test_figures_do_not_depend_on_the_number_of_jobs(fesl):
     calls = []
     alone = compare.run(fesl, **games, progress=lambda *args: calls.append(args))
     together = compare.run(fesl, **games, jobs=2)
-    assert compare.csv([alone]) == compare.csv([together])
+    assert compare.to_csv([alone]) == compare.to_csv([together])
     # FESL does not play the unpredictable setting.
     assert calls == [(done, 10) for done in range(1, 11)]
 
@@ -151,7 +156,9 @@ def test_scores_are_those_of_predict_one(data):
     stream = data.stream(1, 20, True)
     rounds = list(itertools.islice(stream, stream.changes[-1] + 30))
     for name, method in compare.METHODS.items():
-        if method.needs_overlap or not (data.regression or method.is_base or "River" in name):
+        if not (data.regression or method.is_base or "River" in name):
+            continue
+        if not method.can_play(data, unpredictable=True):
             continue
         model = method.make(data, c=1.0, horizon=30, seed=1)
         judge = experiment._number if data.regression else experiment._label
@@ -179,9 +186,9 @@ def test_the_grid_takes_the_best_and_holds_what_is_not_tuned(fesl):
         means = {c: searched.fixed(c).best("U", method)[1].scores.mean() for c in compare.C_GRID}
         assert best.scores.mean() == means[c] == max(means.values())
     assert searched.best("U", "PUFE")[0] is None
-    assert compare.csv([searched.fixed(1.0)]) == compare.csv([plain])
-    assert "is best on these very rounds" in compare.markdown([searched])
-    assert "Nothing is tuned: c = 1 for all" in compare.markdown([plain])
+    assert compare.to_csv([searched.fixed(1.0)]) == compare.to_csv([plain])
+    assert "is best on these very rounds" in compare.to_markdown([searched])
+    assert "Nothing is tuned: c = 1 for all" in compare.to_markdown([plain])
 
 
 def test_nonsense_is_named(fesl):
@@ -237,7 +244,7 @@ def test_best_is_bold_and_best_base_model_dotted():
         ("P", "PUFE", None): [0.90001, 0.90999],
         ("U", "NOGD", 1.0): [0.75, 0.75],
     }
-    _, _, predictable, unpredictable, *_ = compare.markdown([handmade(scores)]).splitlines()
+    _, _, predictable, unpredictable, *_ = compare.to_markdown([handmade(scores)]).splitlines()
     assert predictable.split(" | ")[1:] == [
         ".7100 ± .0141",
         ".8050 ± .0071•",
@@ -250,8 +257,8 @@ def test_best_is_bold_and_best_base_model_dotted():
 
 def test_small_errors_are_good():
     scores = {("U", "NOGD", 1.0): [4.0, 6.0], ("U", "ROGD-u", 1.0): [40.0, 60.0], ("U", "PUFE", None): [1e9, math.inf]}
-    line = compare.markdown([handmade(scores, regression=True)]).splitlines()[2]
-    assert line.startswith("| made up-U | **5.000 ± 1.414**• | 50.00 ± 14.14 | inf")
+    line = compare.to_markdown([handmade(scores, regression=True)]).splitlines()[2]
+    assert line.startswith("| made up-U | **5.000 ± 1.414**• | 50.00 ± 14.14 | diverged |")
 
 
 @pytest.mark.parametrize(
@@ -286,13 +293,13 @@ def test_verdicts_of_few_runs(gain, verdict):
     scores = {("P", "NOGD", 1.0): base, ("P", "PUFE (paper)", 1.0): base + gain}
     (row,) = table.rows([handmade(scores)])
     assert row.verdict == verdict
-    assert ("t-test" in compare.markdown([handmade(scores)])) == bool(verdict)
+    assert ("t-test" in compare.to_markdown([handmade(scores)])) == bool(verdict)
 
 
 def test_csv_has_the_figures_in_full():
     runs = [0.1 + 0.2, 1 / 3, 0.7]
     scores = {("U", "NOGD", 0.1): runs, ("U", "PUFE (paper)", 0.1): [0.5, 0.6, 0.1], ("U", "PUFE", None): runs}
-    nogd, paper, pufe = csv.DictReader(io.StringIO(compare.csv([handmade(scores, c=0.1)])))
+    nogd, paper, pufe = csv.DictReader(io.StringIO(compare.to_csv([handmade(scores, c=0.1)])))
     assert float(nogd["mean"]) == np.mean(runs)
     assert float(nogd["std"]) == np.std(runs, ddof=1)
     assert (nogd["c"], pufe["c"], nogd["base"], pufe["base"]) == ("0.1", "", "best", "")
@@ -303,10 +310,65 @@ def test_saving_writes_table_and_figure(fesl, tmp_path):
     comparison = compare.run(fesl, overlap=8, runs=2)
     paths = compare.save([comparison], tmp_path / "new" / "results")
     assert {path.name for path in (tmp_path / "new" / "results").iterdir()} == {path.name for path in paths}
-    assert (tmp_path / "new" / "results" / "table.md").read_text() == compare.markdown([comparison])
+    assert (tmp_path / "new" / "results" / "table.md").read_text().startswith(compare.to_markdown([comparison]))
     first = paths[-1].read_bytes()
     assert first.startswith(b"\x89PNG")
     assert compare.trend([comparison], paths[-1]).read_bytes() == first
+
+
+def test_methods_of_ones_own_stand_beside_the_others(fesl, tmp_path):
+    mine = compare.Method((baselines.NOGDClassifier, baselines.NOGDRegressor))
+    methods = {"mine": mine, "NOGD": compare.METHODS["NOGD"], "PUFE": compare.METHODS["PUFE"]}
+    for jobs in (1, 2):
+        comparison = compare.run(fesl, methods, "U", overlap=8, runs=2, jobs=jobs)
+        mine_played, nogd = (comparison.best("U", name)[1] for name in ("mine", "NOGD"))
+        assert mine_played.scores.tolist() == nogd.scores.tolist()
+    assert compare.to_markdown([comparison]).startswith("|  | mine | NOGD | PUFE |")
+    assert compare.trend([comparison], tmp_path / "a.png").exists()
+
+
+def test_every_method_is_tested_against_the_best():
+    runs = np.array([0.5, 0.6, 0.55])
+    scores = {
+        ("U", "NOGD", 1.0): runs,
+        ("U", "ROGD-f", 1.0): runs - 0.1,
+        ("U", "PUFE", None): runs + np.array([0.1, 0.12, 0.09]),
+    }
+    (row,) = table.rows([handmade(scores)])
+    assert row.top == "PUFE"
+    for name in ("NOGD", "ROGD-f"):
+        assert row.against_top[name] == pytest.approx(
+            stats.ttest_rel(scores["U", "PUFE", None], scores["U", name, 1.0]).pvalue
+        )
+    assert f"| made up-U | {row.against_top['NOGD']:.2g} |" in compare.significance([handmade(scores)])
+
+
+def test_what_has_diverged_is_not_printed_with_digits():
+    scores = {("U", "NOGD", 1.0): [1e24, 1e30], ("U", "PUFE", None): [1.0, 2.0]}
+    found = compare.to_markdown([handmade(scores, regression=True)])
+    assert "diverged•" in found
+    assert "try --grid" in found
+    assert "e+" not in found
+
+
+def test_latex():
+    scores = {("U", "ROGD-f", 1.0): [0.7, 0.72], ("U", "PUFE", None): [0.8, 0.82]}
+    lines = compare.to_latex([handmade(scores)]).splitlines()
+    assert lines[0].startswith("% Accuracy")
+    assert lines[1:] == [
+        r"\begin{tabular}{lcc}",
+        r"\toprule",
+        r" & ROGD-f & PUFE \\",
+        r"\midrule",
+        r"made up-U & .7100 $\pm$ .0141$^\bullet$ & \textbf{.8100 $\pm$ .0141} \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+
+
+def test_columns_can_be_ignored(weather):
+    data = compare.load(weather(lambda t: t % 2), "y", ignore=["wind"])
+    assert set(next(iter(data.stream(1, 5, True)))[0]) == {"heat"}
 
 
 def test_trend_of_a_setting_that_was_not_played(fesl, tmp_path):
@@ -373,7 +435,7 @@ def test_regret_figure(fesl, tmp_path):
 
 
 def test_uncut_margins_are_cut_margins_that_may_exceed_one():
-    cut, uncut = tasks.MarginClassification(), UncutMargins()
+    cut, uncut = tasks.MarginClassification(), readings.UncutMargins()
     for task in (cut, uncut):
         for label in "abc":
             task.register(label)
@@ -383,14 +445,31 @@ def test_uncut_margins_are_cut_margins_that_may_exceed_one():
     np.testing.assert_allclose(np.minimum(losses, 1), cut.losses(margins, cut.target("b")))
 
 
-def test_readings_are_played_only_when_asked_for(fesl):
-    readings = [name for name, method in compare.METHODS.items() if method.is_reading]
-    assert len(readings) == 3
-    assert not set(readings) & set(compare.run(fesl, overlap=8, runs=1).methods)
+def test_discarding_rows_makes_no_difference_in_an_intact_overlap(fesl):
     # With an intact overlap no row can be discarded.
-    comparison = compare.run(fesl, ["PUFE (paper)", "PUFE (all rows)"], "P", overlap=8, runs=1)
+    methods = {name: (compare.METHODS | readings.READINGS)[name] for name in ("PUFE (paper)", "PUFE (all rows)")}
+    comparison = compare.run(fesl, methods, "P", overlap=8, runs=1)
     both = [comparison.best("P", method)[1].losses for method in comparison.methods]
     np.testing.assert_allclose(*both, atol=1e-9)
+
+
+def test_rivals_are_played_only_when_asked_for(fesl):
+    rivals = [name for name, method in compare.METHODS.items() if method.is_rival]
+    assert not set(rivals) & set(compare.run(fesl, overlap=8, runs=1).methods)
+    with pytest.warns(UserWarning, match="needs features that survive"):
+        text = compare.to_markdown([compare.run(fesl, ["NOGD", *rivals], overlap=8, runs=1)])
+    predictable, unpredictable = (line for line in text.splitlines() if line.startswith("| tiny"))
+    # SF2EL needs an intact overlap.
+    assert predictable.count("—") == 0
+    assert unpredictable.count("—") == 1
+
+
+def test_classifiers_alone_do_not_play_for_numbers():
+    data = compare.load("TrumpApproval")
+    comparison = compare.run(data, ["NOGD", "OLSF"], "P", runs=1)
+    assert "| — |" in compare.to_markdown([comparison])
+    with pytest.raises(ValueError, match="nothing to play: OLSF, OCDS cannot play TrumpApproval"):
+        compare.run(data, ["OLSF", "OCDS"], runs=1)
 
 
 # The page.
@@ -410,8 +489,8 @@ def test_filling_keeps_the_text(tmp_path):
 def test_page(tmp_path, monkeypatch):
     (tmp_path / "fesl").mkdir()
     path = make_fesl(tmp_path / "fesl" / "australian.csv")
-    monkeypatch.setattr("river_pufe.compare.printed.BUNDLED", (str(path),))
-    paths = compare.page(tmp_path / "fesl", tmp_path / "paper", runs=2, jobs=1)
+    monkeypatch.setattr(printed, "BUNDLED", (str(path),))
+    paths = printed.page(tmp_path / "fesl", tmp_path / "paper", runs=2, jobs=1)
     text = (tmp_path / "paper.md").read_text()
     assert "| australian-U, printed | .8073 ± .0037 | .7031 ± .1042 |" in text
     assert set(paths) == {tmp_path / "paper.md", *(tmp_path / "paper").iterdir()}
@@ -420,4 +499,4 @@ def test_page(tmp_path, monkeypatch):
 
 def test_page_without_data(tmp_path):
     with pytest.raises(ValueError, match="no file of FESL"):
-        compare.page(tmp_path, tmp_path / "paper")
+        printed.page(tmp_path, tmp_path / "paper")

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from river_pufe.plot.record import Presence, Series
+from river_pufe.plot.record import Presence, Series, Timeline
+from river_pufe.recovery.evolution import Event
 from river_pufe.values import is_there
 
 
@@ -91,3 +92,38 @@ def test_presence_refuses_sizes_by_name(wrong):
 def test_series_refuses_a_limit_by_name():
     with pytest.raises(ValueError, match="limit"):
         Series(1)
+
+
+@given(st.lists(st.tuples(st.integers(0, 300), st.sampled_from(["opened", "vanished", "returned"])), max_size=60))
+def test_timelines_keep_all_events_but_for_their_rounds(notes):
+    notes.sort(key=lambda note: note[0])
+    timeline = Timeline(limit=8)
+    for round_, kind in notes:
+        timeline.add(Event(round_, kind, ("a",)))
+    for kind in ("opened", "vanished", "returned"):
+        rounds = [round_ for round_, its_kind in notes if its_kind == kind]
+        kept = timeline.rounds(kind)
+        assert len(kept) <= 8
+        assert all(any(round_ - 64 < k <= round_ for k in kept) for round_ in rounds)
+        if len(set(rounds)) <= 8:
+            assert kept == sorted(set(rounds))
+
+
+def test_timelines_merge_overlaps_but_keep_their_ends():
+    timeline = Timeline(limit=10)
+    for start in range(0, 10_000, 100):
+        timeline.add(Event(start, "overlap began", ("a",)))
+        timeline.add(Event(start + 60, "overlap ended", ("a",)))
+    overlaps = timeline.overlaps
+    assert len(overlaps) <= 10
+    assert (overlaps[0][0], overlaps[-1][1]) == (0, 9960)
+    timeline.add(Event(20_000, "overlap began", ("a",)))
+    assert timeline.overlaps[-1] == (20_000, None)
+
+
+def test_a_series_can_say_that_a_value_is_not_needed():
+    plain, frugal = Series(limit=8), Series(limit=8)
+    for t in range(100):
+        plain.add(t, t)
+        frugal.add(t, t) if frugal.due else frugal.skip()
+    assert [t for t, _ in frugal] == [t for t, _ in plain if t != 99]

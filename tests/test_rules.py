@@ -27,9 +27,8 @@ def begin(prototype, d):
 
 def gains(rule, views, curvature=1.0, main=0):
     """Gains of some views, shape (v, d); the rule learns from the main one."""
-    views = np.atleast_2d(views)
-    steps = rule.step(views, curvature, main)
-    return np.array([direction * size for direction, size in steps]).reshape(views.shape)
+    directions, forms = rule.step(np.atleast_2d(views).astype(float), curvature, main)
+    return directions / (rule.forgetting + curvature * forms)[:, None]
 
 
 def inverse(rule, d):

@@ -21,12 +21,14 @@ from river import base, linear_model
 import river_pufe
 from river_pufe import FeatureRecovery, PUFEClassifier, PUFERegressor, aggregation, baselines, state
 from river_pufe.answers import EvolvingClassifier, EvolvingRegressor
+from river_pufe.baselines import of_parts
 from river_pufe.datasets import Cycle, HiddenFactors
 from river_pufe.learning import FeatureEvolving
 from river_pufe.state import parts
 from river_pufe.state.stateful import Stateful
 
 BASES = {state.Stored, Stateful, FeatureEvolving, EvolvingClassifier, EvolvingRegressor}
+BASES |= {of_parts.OfParts, of_parts.OfPartsClassifier, of_parts.OfPartsRegressor, of_parts.Pair}
 STATES = pathlib.Path(__file__).parent / "states"
 
 ATOMS = st.one_of(

@@ -1,4 +1,4 @@
-"""Is what makes no sense refused, by name, and without a trace?"""
+"""Is invalid input refused, with a message that names it, and is the model unchanged afterwards?"""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _BAD_VALUES = (
 
 
 def check_bad_values_are_rejected(model: typing.Any) -> None:
-    """A value that is no finite number raises an error that names key and value, before anything has changed."""
+    """A value that is not a finite number raises an error that names key and value, before anything has changed."""
     model = fresh(model)
     seen: set[typing.Hashable] = set()
     for t, (x, y) in enumerate(samples_for(model)):
@@ -64,7 +64,7 @@ def _refused(method: Look, x: Sample, *named: str) -> bool:
 
 
 def check_bad_targets_are_rejected(model: typing.Any) -> None:
-    """A target that is none raises an error that names it, before anything has changed."""
+    """A target that is not valid raises an error that names it, before anything has changed."""
     bad: list[typing.Any] = [None, math.nan, np.float64("nan"), [1.0], *pandas_na()[:1]]
     if isinstance(model, base.Regressor):
         bad += [math.inf, -math.inf, "text", decimal.Decimal("Infinity")]

@@ -91,6 +91,6 @@ def check_estimator(model: base.Estimator) -> None:
 
 
 def check_no_check_is_skipped(model: typing.Any) -> None:
-    """A model asks to be excused from no check of River."""
+    """A model skips none of River's checks."""
     skips = model._unit_test_skips()
     assert not skips, f"{sorted(skips)} are skipped"

@@ -25,7 +25,7 @@ def _assert_twins(
     samples: Samples | None = None,
     exact: bool = True,
 ) -> None:
-    """That two models give the same answers where one of them gets each sample in another form."""
+    """Assert that two models give the same answers where one of them gets each sample in another form."""
     for x, y in samples or samples_for(model):
         changed, target = change(x, y)
         assert_same(ask(model, dict(x)), back(ask(twin, dict(changed))), exact, why)

@@ -1,4 +1,4 @@
-"""What do the checks do with a model, whatever it is?"""
+"""How do the checks make any model learn and answer?"""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _draw(targets: str, n: int) -> Samples:
 
 
 def assert_same(a: typing.Any, b: typing.Any, exact: bool, why: str) -> None:
-    """That two answers agree: to the bit, types included, or but for rounding."""
+    """Assert that two answers agree: to the bit, types included, or but for rounding."""
     if isinstance(a, dict) and isinstance(b, dict):
         assert {(type(key), key) for key in a} == {(type(key), key) for key in b}, f"{why}: {a} against {b}"
         for key in a:

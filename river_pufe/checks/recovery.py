@@ -1,4 +1,4 @@
-"""Is what is absent or gone told as it would have read?"""
+"""Are absent and vanished features recovered as they would have read?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does a model keep, who may change it, and what goes on in a copy?"""
+"""Which calls change a model, what does it share with others, and do copies go on like the original?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is all this used without writing a line of Python?
+"""How is the package used without writing a line of Python?
 
 `river-pufe` and `python -m river_pufe` are the same. Needs typer, rich and matplotlib, the extra `demo`; without
 pictures the extra `cli` will do.
@@ -10,7 +10,7 @@ import sys
 
 
 def main() -> None:
-    """The command line; exits with 0 if all is well, 1 if something went wrong, 2 if it was called in a wrong way."""
+    """The command line; exits with 0 if all is well, otherwise as `--help` says."""
     try:
         from .commands import app
     except ModuleNotFoundError as error:

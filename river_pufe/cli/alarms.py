@@ -9,15 +9,21 @@ import numpy as np
 from .ranking import bucket, least
 
 _DAY = 86400.0
-#: Samples after which half of the histogram is forgotten, and between two looks at it.
-_MEMORY, _OFTEN = 20_000, 50
+#: What is remembered: the samples of so many alarms, but no fewer than so many samples.
+_ALARMS, _SAMPLES = 20, 500
+#: By which factor the quantile is corrected at most.
+_CORRECTION = 2.0
+#: Samples between two looks at the histogram.
+_OFTEN = 50
 
 
 class Budget:
     """A threshold that so many samples a day exceed, in the long run.
 
-    It is the quantile of the latest probabilities that leaves as many above it as alarms are wanted, given how many
-    samples there were a day. Of ten to twenty thousand samples the histogram is kept, so it follows drift.
+    It is the quantile of the latest probabilities that leaves as many above it as alarms are wanted, given the number
+    of samples per day, and somewhat higher or lower if there were too many or too few alarms lately. It remembers the
+    samples of some twenty to forty alarms, at least five hundred, so that it follows drift and forgets what a model
+    said before it had learned anything.
 
     **When to use it.** Where somebody has to look at each alarm, and has time for so many.
 
@@ -50,8 +56,10 @@ class Budget:
     def __init__(self, per_day: float) -> None:
         self.per_day = per_day
         self.threshold = math.inf
+        self._memory = float(_SAMPLES)
         self._counts = np.zeros(1024)
         self._n = self._total = 0
+        self._n_alarms = 0.0
         self._first: float | None = None
         self._latest = 0.0
 
@@ -60,11 +68,13 @@ class Budget:
         if self._first is None:
             self._first = at
         self._latest = max(self._latest, at)
+        self._n_alarms += p >= self.threshold
         self._counts[bucket(p)] += 1
         self._n += 1
         self._total += 1
-        if self._n >= 2 * _MEMORY:
+        if self._n >= 2 * self._memory:
             self._counts /= 2
+            self._n_alarms /= 2
             self._n //= 2
         if self._total % _OFTEN == 0:
             self._set()
@@ -74,6 +84,9 @@ class Budget:
         if seconds <= 0:
             return
         share = self.per_day * seconds / _DAY / self._total
+        self._memory = max(_SAMPLES, _ALARMS / max(share, 1e-9))
+        missed = (share * self._n + 1.0) / (self._n_alarms + 1.0)
+        share *= min(max(missed, 1.0 / _CORRECTION), _CORRECTION)
         above = self._counts[::-1].cumsum()[::-1]
         # The lowest bucket above which there are no more than wanted.
         number = int(np.argmax(above <= share * above[0]))

@@ -25,7 +25,7 @@ def comparison(
     jobs: int = 1,
     out: pathlib.Path | None = None,
 ) -> int:
-    """Play the paper's experiment, print its table, and save it with its figure; returns the exit code."""
+    """Run the paper's experiment, print its table, and save it with its figure; returns the exit code."""
     if csv and target is None:
         raise show.UsageError("--csv needs --target: which column is it?")
     if out is not None:
@@ -37,7 +37,7 @@ def comparison(
     with Interrupts() as interrupts:
         try:
             chosen = [compare.load(name) for name in data or ([] if csv or fesl else ["Phishing"])]
-            chosen += [compare.load(path, target) for path in csv]
+            chosen += [compare.load(path, target, ignore=ignore) for path in csv]
             chosen += [compare.load(path) for path in fesl]
             with show.progress_bar(err) as bar:
                 for one in chosen:
@@ -53,7 +53,7 @@ def comparison(
         except ValueError as error:
             raise show.UsageError(str(error)) from None
         interrupts.ignore()
-        table = compare.markdown(played)
+        table = f"{compare.to_markdown(played)}\n{compare.significance(played)}"
         if console.is_terminal:
             console.print(Markdown(table))
         else:

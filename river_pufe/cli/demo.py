@@ -1,4 +1,4 @@
-"""What is all this good for? The main job on real data, in a few seconds."""
+"""What does PUFE do? The main job on real data, in a few seconds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..pufe import PUFEClassifier
 from . import show
 from .figures import Picture, draw
 
-#: Data that River brings along, and its linear model for them.
+#: Data that come with River, and its linear model for them.
 DATA: dict[str, tuple[typing.Any, typing.Any]] = {
     "phishing": (river_datasets.Phishing, linear_model.LogisticRegression),
     "segments": (river_datasets.ImageSegments, linear_model.SoftmaxRegression),
@@ -40,7 +40,7 @@ def demo(figure: pathlib.Path, data: str = "phishing", n_spaces: int = 4, seed: 
         out,
         f"{type(stream.dataset).__name__}, {stream.n_samples:,} real samples. All {dataset().n_features} features are "
         f"replaced by mixtures of them, and those by others: {len(stream.changes)} changes. The old ones vanish one by "
-        "one in the 20 rounds before a change, while the new ones are there already. Nobody tells the models.",
+        "one in the 20 rounds before a change, while the new ones are there already. The models are not told.",
     )
     overall = {name: metrics.Accuracy() for name in models}
     early = {name: metrics.Accuracy() for name in models}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import pathlib
+import re
 import typing
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -107,9 +108,18 @@ def _by_view(weights: Iterable[tuple[int, Mapping[str, float]]]) -> list[tuple[i
     return summed
 
 
+def _short(times: Sequence[typing.Any]) -> list[str]:
+    """Times without what a reader of an axis does not need: seconds and zones, and hours where it is about days."""
+    names = [str(time) for time in times]
+    if not all(re.match(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d", name) for name in names):
+        return names
+    days = len({name[:10] for name in names})
+    return [name[:10] if days > 20 else name[:16].replace("T", " ") for name in names]
+
+
 def _label_times(ax: typing.Any, times: Series) -> None:
     rounds: Array = np.array([round_ for round_, _ in times])
-    names = [str(name) for _, name in times]
+    names = _short([name for _, name in times])
     ax.xaxis.set_major_formatter(lambda t, _: names[int(np.argmin(np.abs(rounds - t)))])
     for label in ax.get_xticklabels():
         label.set(rotation=20, ha="right", rotation_mode="anchor")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 import math
 
 import numpy as np
@@ -38,18 +39,17 @@ class Ranking:
     """
 
     def __init__(self) -> None:
-        self._counts = ([0] * _N, [0] * _N)
+        self._counts = (array.array("q", bytes(8 * _N)), array.array("q", bytes(8 * _N)))
         self.n = 0
 
     def update(self, is_positive: bool, p: float) -> None:
         """Count a sample with its probability of being positive."""
-        self._counts[is_positive][bucket(p)] += 1
-        self.n += 1
+        self.count(is_positive, bucket(p))
 
-    def revert(self, is_positive: bool, p: float) -> None:
-        """Take a sample back, for `river.utils.Rolling`."""
-        self._counts[is_positive][bucket(p)] -= 1
-        self.n -= 1
+    def count(self, is_positive: bool, number: int, n: int = 1) -> None:
+        """Count a sample whose probability is in a bucket; with n = -1 take it back."""
+        self._counts[is_positive][number] += n
+        self.n += n
 
     @property
     def base_rate(self) -> float:
@@ -58,7 +58,8 @@ class Ranking:
 
     def average_precision(self, reverse: bool = False) -> float:
         """Average precision; of the other class if `reverse`. NaN without a sample of the class."""
-        positive, negative = (np.array(self._counts[kind], dtype=float) for kind in (not reverse, reverse))
+        counts = [np.frombuffer(self._counts[kind], dtype=np.int64).astype(float) for kind in (not reverse, reverse)]
+        positive, negative = counts
         if not reverse:
             positive, negative = positive[::-1], negative[::-1]
         found: Array = positive.cumsum()

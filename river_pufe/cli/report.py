@@ -29,6 +29,8 @@ h1 {{ font-size: 1.6rem; }} h2 {{ font-size: 1.2rem; margin-top: 2.2rem; }}
 table {{ border-collapse: collapse; font-variant-numeric: tabular-nums; }}
 th, td {{ padding: .25rem .8rem; text-align: left; vertical-align: top; border-bottom: 1px solid #8884; }}
 td.number, th.number {{ text-align: right; }}
+td {{ overflow-wrap: normal; white-space: nowrap; }}
+td.list {{ white-space: normal; min-width: 12rem; }}
 img {{ max-width: 100%; height: auto; background: white; border-radius: 4px; }}
 .bar {{ display: inline-block; height: .7em; background: #0072B2; vertical-align: baseline; }}
 .note {{ opacity: .75; }}
@@ -133,5 +135,6 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], right: Iterable[
     lines = ["".join(f"<th{kind}>{html.escape(head)}</th>" for kind, head in zip(kinds, heads))]
     for row in rows:
         cells = (cell if isinstance(cell, _Html) else html.escape(cell) for cell in row)
-        lines.append("".join(f"<td{kind}>{cell}</td>" for kind, cell in zip(kinds, cells)))
+        wide = [kind or (' class="list"' if ", " in cell else "") for kind, cell in zip(kinds, row)]
+        lines.append("".join(f"<td{kind}>{cell}</td>" for kind, cell in zip(wide, cells)))
     return "<table>" + "\n".join(f"<tr>{line}</tr>" for line in lines) + "</table>"

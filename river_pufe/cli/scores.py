@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from river import metrics, utils
 
 from . import show
-from .ranking import Ranking
+from .ranking import Ranking, bucket
 
 _REGRESSION = ("MAE", "RMSE", "R2")
 #: A class with less than this share is rare: accuracy says little about it.
@@ -19,7 +19,7 @@ _RARE = 0.2
 class Classes:
     """Metrics of a classifier, all of them from the same counts.
 
-    Two classes are told apart by the *positive* one, the one that matters: it is given, or the rarer one.
+    Of two classes the *positive* one is the one that matters: the one that is given, or the rarer one.
 
     Parameters
     ----------
@@ -42,7 +42,8 @@ class Classes:
         self._confusion = metrics.ConfusionMatrix()
         self._window = utils.Rolling(metrics.ConfusionMatrix, window_size=window)
         self._first: typing.Any = positive
-        self._ranking, self._latest = Ranking(), utils.Rolling(Ranking, window_size=window)
+        self._ranking, self._latest = Ranking(), Ranking()
+        self._queue: collections.deque[tuple[bool, int]] = collections.deque()
         self._length = window
         # Metrics that need probabilities; those of one class twice, once for each that may turn out to be positive.
         self._others = {name: (kind(), kind()) for name, kind in self._kinds.items() if not _from_labels(kind)}
@@ -75,8 +76,12 @@ class Classes:
         self._confusion.update(y, label)
         self._window.update(y, label)
         is_first, p = y == self._first, probabilities.get(self._first, 0.0)
-        self._ranking.update(is_first, p)
-        self._latest.update(is_first, p)
+        number = bucket(p)
+        self._ranking.count(is_first, number)
+        self._latest.count(is_first, number)
+        self._queue.append((is_first, number))
+        if len(self._queue) > self._length:
+            self._latest.count(*self._queue.popleft(), n=-1)
         for name, (metric, other) in self._others.items():
             if issubclass(self._kinds[name], metrics.base.BinaryMetric):
                 metric.update(is_first, {True: p, False: 1.0 - p})
@@ -97,7 +102,7 @@ class Classes:
 
     def average_precision(self, recent: bool = False) -> float:
         """Average precision of the class that matters, over all samples or the latest ones."""
-        ranking: typing.Any = self._latest.obj if recent else self._ranking
+        ranking = self._latest if recent else self._ranking
         return float(ranking.average_precision(reverse=self.positive != self._first))
 
     def table(self) -> dict[str, str]:

@@ -100,6 +100,7 @@ class Session:
         if settings.rival:
             self.rival = RivalClassifier(n_classes) if self.classifies else RivalRegressor()
             self.rival_scores = self._make_scores(settings)
+        self._models = {OURS: self.scores} | ({NAME: self.rival_scores} if self.rival_scores is not None else {})
         self.rounds = self.n_learned = self.n_alarms = 0
         start = self.model.rounds
         self.experienced = start > 0
@@ -111,10 +112,6 @@ class Session:
         if self.classifies:
             return Classes(settings.metric, settings.positive, settings.window)
         return Numbers(settings.metric, settings.window)
-
-    @property
-    def _models(self) -> dict[str, Scores]:
-        return {OURS: self.scores} | ({NAME: self.rival_scores} if self.rival_scores is not None else {})
 
     def step(self, x: dict[typing.Any, typing.Any], y: typing.Any, at: float | None = None) -> typing.Any:
         """Predict, then learn; from the features alone where there is no target.

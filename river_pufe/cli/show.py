@@ -167,7 +167,7 @@ def _block(share: float, blocks: str) -> str:
 
 
 def progress_bar(out: console.Console, unit: str = "samples") -> progress.Progress:
-    """A progress bar that leaves nothing behind, and is not there at all where nobody watches."""
+    """A progress bar that leaves nothing behind, and does not appear at all where the output is not a terminal."""
     return progress.Progress(
         progress.SpinnerColumn(),
         progress.TextColumn("{task.description}", markup=False),

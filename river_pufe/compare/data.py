@@ -10,6 +10,7 @@ import os
 import pathlib
 import random
 import typing
+from collections.abc import Collection
 
 from river import datasets as river_datasets
 from river.datasets import base
@@ -26,7 +27,7 @@ Rows = list[tuple[Features, typing.Any]]
 
 @dataclasses.dataclass(frozen=True)
 class Data(abc.ABC):
-    """A data set, told by little enough to be sent to another process.
+    """A small, picklable description of a data set.
 
     Parameters
     ----------
@@ -76,26 +77,34 @@ class Table(Data):
 
     source: str
     target: str | None = None
+    ignore: tuple[str, ...] = ()
 
     def stream(self, run: int, overlap: int, unpredictable: bool, seed: int = 0) -> CycleStream:
         draw = self._draw(run, seed)
-        rows = _rows(self.source, self.target, self.regression).copy()
+        rows = _rows(self.source, self.target, self.regression, self.ignore).copy()
         random.Random(draw).shuffle(rows)
         return datasets.MappedSpaces(rows, datasets.Cycle(overlap=overlap, unpredictable=unpredictable), seed=draw)
 
 
-def load(source: str | os.PathLike[str], target: str | None = None, regression: bool | None = None) -> Data:
+def load(
+    source: str | os.PathLike[str],
+    target: str | None = None,
+    regression: bool | None = None,
+    ignore: Collection[str] = (),
+) -> Data:
     """A data set to compare on.
 
     Parameters
     ----------
     source
         Name of one of the data sets in `BUNDLED`, path of a file in the format of FESL (see `datasets.FESL`), or path
-        of any file with a target that `files.Reader` reads: csv or JSON lines.
+        of any file with a target that `files.Reader` reads.
     target
         Name of the target in a file; a file of FESL needs none.
     regression
-        Whether the target of a file is a number. By default that is told from its values.
+        Whether the target of a file is a number. By default its values decide.
+    ignore
+        Names of columns of a file that are not features.
 
     Raises
     ------
@@ -106,7 +115,8 @@ def load(source: str | os.PathLike[str], target: str | None = None, regression: 
     --------
     >>> from river_pufe import compare
     >>> compare.load("Phishing")
-    Table(name='Phishing', regression=False, n_classes=2, scaled=False, source='Phishing', target=None)
+    Table(name='Phishing', regression=False, n_classes=2, scaled=False, source='Phishing', target=None,
+    ignore=())
     >>> compare.load("Fishing")
     Traceback (most recent call last):
         ...
@@ -126,7 +136,8 @@ def load(source: str | os.PathLike[str], target: str | None = None, regression: 
         return FESLData(path.stem, False, 2, True, source)
     if target is None:
         raise ValueError(f"the target must be named: which of the columns of {source} is it?")
-    targets = [y for _, y in _rows(source, target, None)]
+    ignore = tuple(ignore)
+    targets = [y for _, y in _rows(source, target, None, ignore)]
     if regression is None:
         regression = files.guess_task(targets) == "regression"
     n_classes = 0 if regression else len(set(targets))
@@ -134,7 +145,7 @@ def load(source: str | os.PathLike[str], target: str | None = None, regression: 
         raise ValueError(f"the target {target!r} is {targets[0]!r} in all rows of {source}: there is nothing to learn")
     if regression and not all(isinstance(y, float) for y in targets):
         raise ValueError(f"the target {target!r} is not a number in all rows of {source}")
-    return Table(path.stem, regression, n_classes, False, source, target)
+    return Table(path.stem, regression, n_classes, False, source, target, ignore)
 
 
 def _is_fesl(path: pathlib.Path) -> bool:
@@ -143,13 +154,13 @@ def _is_fesl(path: pathlib.Path) -> bool:
     return {"label", "perm_1"}.issubset(names) and any(name.startswith("X2_") for name in names)
 
 
-def _rows(source: str, target: str | None, regression: bool | None) -> Rows:
+def _rows(source: str, target: str | None, regression: bool | None, ignore: tuple[str, ...] = ()) -> Rows:
     # A file that was written anew is read anew.
-    return _read(source, target, regression, os.stat(source).st_mtime_ns if target is not None else 0)
+    return _read(source, target, regression, ignore, os.stat(source).st_mtime_ns if target is not None else 0)
 
 
 @functools.lru_cache(maxsize=4)
-def _read(source: str, target: str | None, regression: bool | None, written: int) -> Rows:
+def _read(source: str, target: str | None, regression: bool | None, ignore: tuple[str, ...], written: int) -> Rows:
     if target is None:
         return list(getattr(river_datasets, source)())
     rows: Rows = []
@@ -158,9 +169,9 @@ def _read(source: str, target: str | None, regression: bool | None, written: int
         for line in reader:
             if line.error:
                 raise ValueError(f"line {line.number} of {source} {line.error}")
-            if target not in line.record:
+            if line.note or target not in line.record:
                 continue
-            x: Features = {name: value for name, value in line.record.items() if name != target}
+            x: Features = {name: value for name, value in line.record.items() if name not in (target, *ignore)}
             encoder.learn_one(x)
             rows.append((x, line.record[target]))
     if not rows:

@@ -10,13 +10,13 @@ import multiprocessing
 import os
 import signal
 import typing
-from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from .data import Data
-from .methods import C_GRID, METHODS
+from .methods import C_GRID, METHODS, Method
 
 #: Whether the overlap is unpredictable, and the letter that stands for it in the paper's table.
 SETTINGS = {"P": False, "U": True}
@@ -65,7 +65,7 @@ class Comparison:
     c
         The value that all methods were given; None: each was searched in `C_GRID` for its best one over these rounds.
     played
-        What came out, by setting, method and c.
+        What came out, by setting, name of the method, and c.
 
     """
 
@@ -73,7 +73,7 @@ class Comparison:
     overlap: int
     seed: int
     settings: tuple[str, ...]
-    methods: tuple[str, ...]
+    methods: Mapping[str, Method]
     c: float | None
     played: dict[Key, Played]
 
@@ -88,7 +88,7 @@ class Comparison:
 
     def only(self, methods: Sequence[str]) -> Comparison:
         """The same comparison of fewer methods."""
-        return dataclasses.replace(self, methods=tuple(methods))
+        return dataclasses.replace(self, methods={name: self.methods[name] for name in methods})
 
     def best(self, setting: str, method: str) -> tuple[float | None, Played] | None:
         """The c of a method, and what came out with it; None if the method cannot run in this setting."""
@@ -107,7 +107,8 @@ class Comparison:
 class _Job:
     data: Data
     setting: str
-    method: str
+    name: str
+    method: Method
     run: int
     overlap: int
     seed: int
@@ -116,7 +117,7 @@ class _Job:
 
 def run(
     data: Data,
-    methods: Sequence[str] | None = None,
+    methods: Sequence[str] | Mapping[str, Method] | None = None,
     settings: Collection[str] = ("P", "U"),
     overlap: int = 20,
     runs: int = 10,
@@ -137,7 +138,8 @@ def run(
     data
         What `load` gives.
     methods
-        Names of `METHODS`; by default all but other readings of the paper.
+        Names of `METHODS`, by default all but those for other settings than the paper's; or methods of your own by
+        name, as a dict of `Method`.
     settings
         ``"P"``: the overlap is predictable, so intact. ``"U"``: it is not, the old features vanish one by one.
     overlap
@@ -159,7 +161,7 @@ def run(
     --------
     >>> from river_pufe import compare
     >>> comparison = compare.run(compare.load("Phishing"), ["NOGD", "ROGD-u", "PUFE"], settings="U", runs=2)
-    >>> print(compare.markdown([comparison]))
+    >>> print(compare.to_markdown([comparison]))
     |  | NOGD | ROGD-u | PUFE |
     | --- | --- | --- | --- |
     | Phishing-U | .7928 ± .0396• | .7840 ± .0136 | **.8104 ± .0373** |
@@ -167,12 +169,13 @@ def run(
     Accuracy (higher is better) over the rounds of the current space, mean ± standard deviation of 2 runs. ...
 
     """
-    methods = tuple([m for m in METHODS if not METHODS[m].is_reading] if methods is None else methods)
+    known = methods if isinstance(methods, Mapping) else METHODS
+    names = tuple([m for m in METHODS if not METHODS[m].is_rival] if methods is None else methods)
     settings = tuple(settings)
-    for name, given, known in (("method", methods, METHODS), ("setting", settings, SETTINGS)):
-        if unknown := set(given) - set(known):
-            raise ValueError(f"there is no {name} {unknown.pop()!r}: choose of {', '.join(known)}")
-    if not methods or not settings:
+    for what, given, choices in (("method", names, known), ("setting", settings, SETTINGS)):
+        if unknown := set(given) - set(choices):
+            raise ValueError(f"there is no {what} {unknown.pop()!r}: choose from {', '.join(choices)}")
+    if not names or not settings:
         raise ValueError("nothing to play: name a method and a setting at least")
     most = data.most_runs or math.inf
     if not 1 <= runs <= most:
@@ -180,29 +183,33 @@ def run(
     if not jobs >= 1:
         raise ValueError(f"jobs is a number of processes, 1 or more, not {jobs!r}")
     games = [
-        _Job(data, setting, method, number, overlap, seed, _cs(method, grid))
+        _Job(data, setting, name, known[name], number, overlap, seed, _cs(known[name], grid))
         for setting in settings
-        for method in methods
+        for name in names
         for number in range(1, runs + 1)
-        if not (SETTINGS[setting] and METHODS[method].needs_overlap)
+        if known[name].can_play(data, SETTINGS[setting])
     ]
+    if not games:
+        raise ValueError(f"nothing to play: {', '.join(names)} cannot play {data.name} in the settings asked for")
     results: dict[Key, dict[int, tuple[float, Floats]]] = {}
     # Whatever interrupts this, the processes end first.
     with contextlib.closing(_play_all(games, jobs)) as outcomes:
         for done, (job, outcome) in enumerate(outcomes, start=1):
             for c, result in outcome.items():
-                results.setdefault((job.setting, job.method, c), {})[job.run] = result
+                results.setdefault((job.setting, job.name, c), {})[job.run] = result
             if progress is not None:
                 progress(done, len(games))
     played = {
         key: Played(np.array([by_run[n][0] for n in sorted(by_run)]), np.array([by_run[n][1] for n in sorted(by_run)]))
         for key, by_run in results.items()
     }
-    return Comparison(data, overlap, seed, settings, methods, None if grid else 1.0, played)
+    return Comparison(
+        data, overlap, seed, settings, {name: known[name] for name in names}, None if grid else 1.0, played
+    )
 
 
-def _cs(method: str, grid: bool) -> tuple[float | None, ...]:
-    if not METHODS[method].has_c:
+def _cs(method: Method, grid: bool) -> tuple[float | None, ...]:
+    if not method.has_c:
         return (None,)
     return C_GRID if grid else (1.0,)
 
@@ -254,7 +261,7 @@ def _play(job: _Job) -> dict[float | None, tuple[float, Floats]]:
     rounds = list(stream)
     outcome = {}
     for c in job.cs:
-        model = METHODS[job.method].make(data, c, horizon=len(rounds) - change, seed=job.run)
+        model = job.method.make(data, c, horizon=len(rounds) - change, seed=job.run)
         judge = _number if data.regression else _label
         judged = []
         # A step that is too long makes a linear model leave the data, up to infinity: that is an outcome, too.

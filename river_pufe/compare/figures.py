@@ -13,35 +13,37 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from ..plot.style import COLOURS
 from ..saving import write
 from .experiment import Comparison, Floats
-from .methods import METHODS
 from .theorem import Regret
 
 if typing.TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: Colour, style and marker of each method: any one of them tells the lines apart. Colours are those of Okabe and Ito.
-_LOOK = dict(
-    zip(
-        METHODS,
-        (
-            ("#E69F00", ":", "v"),
-            ("#D55E00", "-.", "s"),
-            ("#D55E00", "--", "^"),
-            ("#CC79A7", "-", "x"),
-            ("#CC79A7", "--", "+"),
-            ("#000000", "-", "o"),
-            ("#0072B2", "-", "D"),
-            ("#009E73", ":", "<"),
-            ("#009E73", "-.", ">"),
-            ("#56B4E9", "--", "1"),
-            ("#56B4E9", "-.", "2"),
-            ("#56B4E9", ":", "3"),
-        ),
-    )
-)
+#: Colour, style and marker of each method: any one of them tells the lines apart, and a colour stands for the same
+#: model in all figures of the package.
+_LOOK = {
+    "NOGD": ("#E69F00", ":", "v"),
+    "ROGD-f": ("#009E73", "-.", "s"),
+    "ROGD-u": ("#009E73", "--", "^"),
+    "FESL-c": ("#CC79A7", "-", "x"),
+    "FESL-s": ("#CC79A7", "--", "+"),
+    "PUFE (paper)": ("#000000", "-", "o"),
+    "PUFE": ("#0072B2", "-", "D"),
+    "River SGD": ("#D55E00", ":", "<"),
+    "River AdaGrad": ("#D55E00", "-.", ">"),
+    "OLSF": ("#F0E442", ":", "1"),
+    "OLSF-I": ("#F0E442", "--", "2"),
+    "OLSF-II": ("#F0E442", "-", "3"),
+    "OLVF": ("#999999", "-", "*"),
+    "OCDS": ("#999999", "--", "p"),
+    "OPID": ("#56B4E9", "-", "h"),
+    "OPIDe": ("#56B4E9", ":", "d"),
+    "REFORM": ("#56B4E9", "--", "P"),
+    "SF2EL": ("#56B4E9", "-.", "X"),
+}
 _N_POINTS = 200
 _N_MARKERS = 8
 
@@ -79,7 +81,7 @@ def trend(
         lines |= _panel(axes, comparison, letter)
     for axes in grid.flat[len(panels) :]:
         axes.set_axis_off()
-    shown = [method for method in METHODS if method in lines]
+    shown = [*(method for method in _LOOK if method in lines), *(method for method in lines if method not in _LOOK)]
     handles = [lines[method] for method in shown]
     figure.legend(handles, shown, loc="outside lower center", ncols=5, frameon=False, handlelength=3.2)
     return _save(figure, path)
@@ -94,7 +96,7 @@ def _panel(axes: Axes, comparison: Comparison, setting: str) -> Mapping[str, typ
         averages = average_cumulative(found[1].losses)
         mean, deviation = averages.mean(0), averages.std(0)
         at = np.unique(np.linspace(0, len(mean) - 1, _N_POINTS).astype(int))
-        colour, style, marker = _LOOK[method]
+        colour, style, marker = _LOOK.get(method, (COLOURS[-3 - offset % 4], "--", "*p<>"[offset % 4]))
         every = max(1, len(at) // _N_MARKERS)
         (lines[method],) = axes.plot(
             at + 1,

@@ -3,46 +3,49 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import typing
 from collections.abc import Callable
 
-import numpy as np
 from river import linear_model, multiclass, optim, preprocessing
-from scipy import special
 
-from ..aggregation import AdaNormalHedge
 from ..baselines import (
     FESLClassifier,
     FESLRegressor,
     NOGDClassifier,
     NOGDRegressor,
+    OCDSClassifier,
+    OLSFClassifier,
+    OLVFClassifier,
+    OPIDClassifier,
+    OPIDRegressor,
+    REFORMClassifier,
+    REFORMRegressor,
     ROGDClassifier,
     ROGDRegressor,
+    SF2ELClassifier,
+    SF2ELRegressor,
 )
-from ..experts.per_space import SpaceExperts
-from ..paper import paper_experts, paper_recovery
 from ..pufe import PUFEClassifier, PUFERegressor
-from ..recovery.completion import RowSpace
-from ..recovery.feature_recovery import FeatureRecovery
-from ..tasks.classification import MarginClassification
-from ..tasks.regression import PlainRegression
-from ..values import Array
 from .data import Data
 
 #: The values among which the paper searches c.
 C_GRID = (0.1, 1.0, 10.0, 100.0)
 
-Pair = tuple[Callable[..., typing.Any], Callable[..., typing.Any]]
+#: What makes a classifier, and a regressor if there is one.
+Pair = tuple[Callable[..., typing.Any], Callable[..., typing.Any] | None]
 
 
 @dataclasses.dataclass(frozen=True)
 class Method:
-    """A method of the comparison.
+    """A method of the comparison: one of `METHODS`, or one of your own.
 
     Parameters
     ----------
     models
-        What makes the classifier and the regressor.
+        What makes the classifier and what makes the regressor, from the parameters by name. With several processes
+        they must be found by `pickle`: classes and functions of a module, not lambdas. The second is None where a
+        method is for classes alone.
     parameters
         Its parameters.
     has_c
@@ -50,11 +53,23 @@ class Method:
     needs_scale
         Whether features, and numbers that are targets, have to be standardized for it.
     needs_overlap
-        Whether it cannot run with an unpredictable overlap. Such a method is told how long the current space lasts.
+        Whether it cannot run with an unpredictable overlap. Such a method is given the number of rounds of the current
+        space as `horizon`, and a `seed`.
     is_base
         Whether it is one of the base models, the best of which the others should be no worse than.
-    is_reading
-        Whether it is another reading of the paper, which is played only when asked for.
+    is_rival
+        Whether it is a method for other settings than the paper's, which is played only when asked for.
+
+    Examples
+    --------
+    >>> from river import linear_model, naive_bayes
+    >>> from river_pufe import compare
+    >>> models = (naive_bayes.GaussianNB, linear_model.BayesianLinearRegression)
+    >>> mine = compare.Method(models, has_c=False, needs_scale=False)
+    >>> data = compare.load("Phishing")
+    >>> comparison = compare.run(data, {"naive Bayes": mine, "PUFE": compare.METHODS["PUFE"]}, "U", runs=2)
+    >>> print(compare.to_markdown([comparison]).splitlines()[2])
+    | Phishing-U | .7440 ± .0407 | **.8104 ± .0373** |
 
     """
 
@@ -64,7 +79,11 @@ class Method:
     needs_scale: bool = True
     needs_overlap: bool = False
     is_base: bool = False
-    is_reading: bool = False
+    is_rival: bool = False
+
+    def can_play(self, data: Data, unpredictable: bool) -> bool:
+        """Whether it knows what to do with a data set in a setting."""
+        return self.models[data.regression] is not None and not (unpredictable and self.needs_overlap)
 
     def make(self, data: Data, c: float | None, horizon: int, seed: int) -> typing.Any:
         """A model that has seen nothing yet."""
@@ -73,8 +92,10 @@ class Method:
             parameters["c"] = c
         if self.needs_overlap:
             parameters |= {"horizon": horizon, "seed": seed}
-        model = self.models[data.regression](**parameters)
-        if not self.has_c and self.needs_scale and data.n_classes > 2:
+        factory = self.models[data.regression]
+        assert factory is not None
+        model = factory(**parameters)
+        if data.n_classes > 2 and not model._multiclass:
             model = multiclass.OneVsRestClassifier(model)
         if data.scaled or not self.needs_scale:
             return model
@@ -82,42 +103,20 @@ class Method:
         return preprocessing.TargetStandardScaler(model) if data.regression else model
 
 
-def _river(rate: Callable[[], typing.Any]) -> Method:
-    return Method(
-        (
-            lambda: linear_model.LogisticRegression(optimizer=rate()),
-            lambda: linear_model.LinearRegression(optimizer=rate()),
-        ),
-        has_c=False,
-    )
+def _river(optimizer: type[typing.Any], rate: float) -> Method:
+    models = (linear_model.LogisticRegression, linear_model.LinearRegression)
+    pair = tuple(functools.partial(_linear, model, optimizer, rate) for model in models)
+    return Method(typing.cast(Pair, pair), has_c=False)
 
 
-class UncutMargins(MarginClassification):
-    """Margins are averaged; the logistic loss judges them as it is, with no upper end.
-
-    **When to use it.** To see what the cut of `MarginClassification` does. Theorem 2 says nothing about such losses.
-    """
-
-    def losses(self, predictions: Array, target: Array) -> Array:
-        scores = np.pad(predictions, ((0, 0), (1, 0)))
-        losses: Array = special.logsumexp(scores, axis=1) - predictions @ target
-        return losses
+def _linear(model: type[typing.Any], optimizer: type[typing.Any], rate: float) -> typing.Any:
+    return model(optimizer=optimizer(rate))
 
 
-def _reading(uncut: bool, all_rows: bool) -> Method:
-    """PUFE with the paper's parts, where the paper can be read in more than one way."""
-
-    def parts(c: float) -> tuple[SpaceExperts, FeatureRecovery, AdaNormalHedge]:
-        completion = RowSpace(min_observed=1 if all_rows else None)
-        return paper_experts(c, None), paper_recovery(completion), AdaNormalHedge()
-
-    return Method(
-        (
-            lambda c: PUFEClassifier(*parts(c), UncutMargins() if uncut else MarginClassification()),
-            lambda c: PUFERegressor(*parts(c), PlainRegression()),
-        ),
-        is_reading=True,
-    )
+def _rival(
+    classifier: Callable[..., typing.Any], regressor: Callable[..., typing.Any] | None = None, **parameters: typing.Any
+) -> Method:
+    return Method((classifier, regressor), parameters, has_c=False, is_rival=True)
 
 
 _ROGD: Pair = (ROGDClassifier, ROGDRegressor)
@@ -131,9 +130,15 @@ METHODS = {
     "FESL-s": Method(_FESL, {"strategy": "selection"}, needs_overlap=True),
     "PUFE (paper)": Method((PUFEClassifier.paper, PUFERegressor.paper)),
     "PUFE": Method((PUFEClassifier, PUFERegressor), has_c=False, needs_scale=False),
-    "River SGD": _river(lambda: optim.SGD(0.01)),
-    "River AdaGrad": _river(lambda: optim.AdaGrad(0.1)),
-    "PUFE (uncut)": _reading(uncut=True, all_rows=False),
-    "PUFE (all rows)": _reading(uncut=False, all_rows=True),
-    "PUFE (uncut, all rows)": _reading(uncut=True, all_rows=True),
+    "River SGD": _river(optim.SGD, 0.01),
+    "River AdaGrad": _river(optim.AdaGrad, 0.1),
+    "OLSF": _rival(OLSFClassifier, variant=""),
+    "OLSF-I": _rival(OLSFClassifier, variant="I"),
+    "OLSF-II": _rival(OLSFClassifier, variant="II"),
+    "OLVF": _rival(OLVFClassifier),
+    "OCDS": _rival(OCDSClassifier),
+    "OPID": _rival(OPIDClassifier, OPIDRegressor, ensemble=False),
+    "OPIDe": _rival(OPIDClassifier, OPIDRegressor, ensemble=True),
+    "REFORM": Method((REFORMClassifier, REFORMRegressor), is_rival=True),
+    "SF2EL": Method((SF2ELClassifier, SF2ELRegressor), needs_overlap=True, is_rival=True),
 }

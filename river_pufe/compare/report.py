@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from ..saving import write
 from .experiment import Comparison
 from .figures import trend
-from .table import csv, markdown
+from .table import significance, to_csv, to_latex, to_markdown
 
 
 def save(comparisons: Sequence[Comparison], directory: str | os.PathLike[str]) -> list[pathlib.Path]:
-    """Write table and figure: `table.md`, `table.csv` and `trend.png`, for which matplotlib is needed.
+    """Write tables and figure: `table.md`, `table.csv`, `table.tex` and `trend.png`, for which matplotlib is needed.
 
     Returns
     -------
@@ -22,5 +22,9 @@ def save(comparisons: Sequence[Comparison], directory: str | os.PathLike[str]) -
     """
     directory = pathlib.Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
-    paths = [write(directory / "table.md", markdown(comparisons)), write(directory / "table.csv", csv(comparisons))]
+    paths = [
+        write(directory / "table.md", f"{to_markdown(comparisons)}\n{significance(comparisons)}"),
+        write(directory / "table.csv", to_csv(comparisons)),
+        write(directory / "table.tex", to_latex(comparisons)),
+    ]
     return [*paths, trend(comparisons, directory / "trend.png")]

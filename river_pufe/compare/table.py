@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-import csv as csv_module
+import csv
 import dataclasses
 import io
 import math
+import re
+import typing
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from scipy import stats
 
 from .experiment import Comparison, Played
-from .methods import C_GRID, METHODS
+from .methods import C_GRID
 
 #: The method that is tested against the best base model.
 TESTED = "PUFE (paper)"
 _LEVEL = 0.05
+#: An error that is so many times the best one is not worth its digits.
+_DIVERGED = 1e6
 
 
 @dataclasses.dataclass
@@ -35,6 +39,10 @@ class Row:
         p-value of the paired t-test between the tested method and the best base model, NaN if there are too few runs.
     verdict
         ``"+"``: the tested method is significantly better, ``"-"``: worse, ``"="``: neither; ``""`` without a test.
+    top
+        The method with the best mean.
+    against_top
+        p-value of the paired t-test between each method and the best one, NaN if there are too few runs.
 
     """
 
@@ -44,6 +52,8 @@ class Row:
     base: str | None
     p: float
     verdict: str
+    top: str
+    against_top: dict[str, float]
 
     @property
     def name(self) -> str:
@@ -56,12 +66,17 @@ def rows(comparisons: Sequence[Comparison], tested: str = TESTED) -> Iterator[Ro
         for setting in comparison.settings:
             found = {method: comparison.best(setting, method) for method in comparison.methods}
             cells = {method: cell for method, cell in found.items() if cell is not None}
-            bases = [method for method in cells if METHODS[method].is_base]
+            if not cells:
+                continue
+            bases = [method for method in cells if comparison.methods[method].is_base]
             best = min(bases, key=lambda method: comparison.rank(cells[method][1]), default=None)
             p, verdict = math.nan, ""
             if best is not None and tested in cells:
                 p, verdict = _test(cells[tested][1], cells[best][1], comparison.data.regression)
-            yield Row(comparison, setting, cells, best, p, verdict)
+            top = min(cells, key=lambda method: comparison.rank(cells[method][1]))
+            others = {method: _test(cells[top][1], cells[method][1], comparison.data.regression) for method in cells}
+            against_top = {method: p for method, (p, _) in others.items() if method != top}
+            yield Row(comparison, setting, cells, best, p, verdict, top, against_top)
 
 
 def _test(tested: Played, base: Played, regression: bool) -> tuple[float, str]:
@@ -91,7 +106,7 @@ def mean_and_std(scores: np.ndarray, regression: bool) -> tuple[str, str]:
     return f"{mean:.{digits}f}", f"{std:.{digits}f}"
 
 
-def markdown(comparisons: Sequence[Comparison], printed: Mapping[str, Mapping[str, str]] | None = None) -> str:
+def to_markdown(comparisons: Sequence[Comparison], printed: Mapping[str, Mapping[str, str]] | None = None) -> str:
     """Table II of the paper, in Markdown, with a legend.
 
     The best methods are bold, • marks the best base model, a dash a method that cannot run. The last column has the
@@ -106,11 +121,11 @@ def markdown(comparisons: Sequence[Comparison], printed: Mapping[str, Mapping[st
 
     """
     printed = printed or {}
-    methods = list(dict.fromkeys(method for comparison in comparisons for method in comparison.methods))
+    methods = _methods(comparisons)
     lines, tests = [], []
     for row in rows(comparisons):
         name = row.name.replace("|", "\\|")
-        lines.append([name, *_cells(row, methods)])
+        lines.append([name, *map(_marked, _cells(row, methods))])
         tests.append(f"{row.verdict} (p = {row.p:.2g})" if row.verdict else "")
         if row.name in printed:
             lines.append([f"{name}, printed", *(printed[row.name].get(method, "") for method in methods)])
@@ -119,23 +134,95 @@ def markdown(comparisons: Sequence[Comparison], printed: Mapping[str, Mapping[st
     if any(tests):
         head.append("t-test")
         lines = [[*line, test] for line, test in zip(lines, tests)]
-    return f"{grid(head, lines)}\n\n{_legend(comparisons, any(tests))}\n"
+    return f"{markdown_table(head, lines)}\n\n{_legend(comparisons, any(tests))}\n"
 
 
-def _cells(row: Row, methods: Sequence[str]) -> Iterator[str]:
+def _marked(cell: _Cell) -> str:
+    return (f"**{cell.text}**" if cell.is_best else cell.text) + ("•" if cell.is_base else "")
+
+
+def to_latex(comparisons: Sequence[Comparison]) -> str:
+    """The table in LaTeX, for the package `booktabs`, with the legend as a comment.
+
+    Parameters
+    ----------
+    comparisons
+        What `run` gives.
+
+    """
+    methods = _methods(comparisons)
+    lines = [
+        " & ".join([_escaped(row.name), *(_latex(cell) for cell in _cells(row, methods))]) + r" \\"
+        for row in rows(comparisons)
+    ]
+    head = " & ".join(["", *map(_escaped, methods)]) + r" \\"
+    body = "\n".join([head, r"\midrule", *lines])
+    table = f"\\begin{{tabular}}{{l{'c' * len(methods)}}}\n\\toprule\n{body}\n\\bottomrule\n\\end{{tabular}}\n"
+    return f"% {_legend(comparisons, False)}\n{table}"
+
+
+def _latex(cell: _Cell) -> str:
+    text = cell.text.replace(" ± ", r" $\pm$ ").replace("—", "---")
+    return (f"\\textbf{{{text}}}" if cell.is_best else text) + (r"$^\bullet$" if cell.is_base else "")
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"([&%$#_{}])", r"\\\1", text)
+
+
+def significance(comparisons: Sequence[Comparison]) -> str:
+    """p-value of the paired t-test between each method and the best one of its row, in Markdown.
+
+    Many tests find something by chance: of twenty without any difference one is below 0.05.
+
+    Parameters
+    ----------
+    comparisons
+        What `run` gives.
+
+    """
+    methods = _methods(comparisons)
+    lines = []
+    for row in rows(comparisons):
+        found = {method: f"{p:.2g}" if p == p else "" for method, p in row.against_top.items()} | {row.top: "best"}
+        lines.append([row.name.replace("|", "\\|"), *(found.get(method, "—") for method in methods)])
+    return markdown_table(["p-value against the best", *methods], lines) + "\n"
+
+
+def _methods(comparisons: Sequence[Comparison]) -> list[str]:
+    return list(dict.fromkeys(method for comparison in comparisons for method in comparison.methods))
+
+
+class _Cell(typing.NamedTuple):
+    """What is printed of a method in a row."""
+
+    text: str
+    is_best: bool = False
+    is_base: bool = False
+
+
+def _cells(row: Row, methods: Sequence[str]) -> Iterator[_Cell]:
     regression = row.comparison.data.regression
-    texts = {method: mean_and_std(played.scores, regression) for method, (_, played) in row.cells.items()}
+    printed = {method: mean_and_std(played.scores, regression) for method, (_, played) in row.cells.items()}
     # What looks alike in print is equally good.
-    top = texts[min(row.cells, key=lambda method: row.comparison.rank(row.cells[method][1]))][0]
+    top = printed[row.top][0]
     for method in methods:
-        if method in texts:
-            text = " ± ".join(texts[method])
-            yield (f"**{text}**" if texts[method][0] == top else text) + ("•" if method == row.base else "")
+        if method not in printed:
+            yield _Cell("—")
+        elif regression and has_diverged(row, method):
+            yield _Cell("diverged", is_base=method == row.base)
         else:
-            yield "—"
+            yield _Cell(" ± ".join(printed[method]), printed[method][0] == top, method == row.base)
 
 
-def grid(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+def has_diverged(row: Row, method: str) -> bool:
+    """Whether the error of a method is beyond all measure, because its steps are too long."""
+    scores = row.cells[method][1].scores
+    with np.errstate(all="ignore"):
+        return not float(scores.mean()) <= _DIVERGED * max(float(row.cells[row.top][1].scores.mean()), 1e-12)
+
+
+def markdown_table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
     """A table in Markdown."""
     return "\n".join("| " + " | ".join(line) + " |" for line in (head, ["---"] * len(head), *lines))
 
@@ -157,11 +244,19 @@ def _legend(comparisons: Sequence[Comparison], tested: bool) -> str:
             f"t-test: {TESTED} against the best base model, paired, at 95 %: "
             "= no significant difference, + better, - worse."
         )
+    if any(
+        has_diverged(row, method) for row in rows(comparisons) if row.comparison.data.regression for method in row.cells
+    ):
+        again = "grid" if any(comparison.c is not None for comparison in comparisons) else ""
+        parts.append(
+            "diverged: the steps were too long for these data"
+            + ("; try --grid, in Python grid=True." if again else ".")
+        )
     for c in sorted({comparison.c for comparison in comparisons}, key=str):
         if c is None:
-            grid = ", ".join(f"{value:g}" for value in C_GRID)
+            choices = ", ".join(f"{value:g}" for value in C_GRID)
             parts.append(
-                f"For each method with a step size 1/(c√t), row by row, the c of {grid} that is best on these very "
+                f"For each method with a step size 1/(c√t), row by row, the c of {choices} that is best on these very "
                 "rounds was taken, as in the paper; nothing else is tuned."
             )
         else:
@@ -169,12 +264,27 @@ def _legend(comparisons: Sequence[Comparison], tested: bool) -> str:
     return " ".join(parts)
 
 
-def csv(comparisons: Sequence[Comparison]) -> str:
+def to_csv(comparisons: Sequence[Comparison]) -> str:
     """The figures of the table, a line for each data set, setting and method."""
     text = io.StringIO()
-    writer = csv_module.writer(text, lineterminator="\n")
+    writer = csv.writer(text, lineterminator="\n")
     writer.writerow(
-        ["data", "setting", "overlap", "runs", "seed", "measure", "method", "c", "mean", "std", "base", "p", "verdict"]
+        [
+            "data",
+            "setting",
+            "overlap",
+            "runs",
+            "seed",
+            "measure",
+            "method",
+            "c",
+            "mean",
+            "std",
+            "base",
+            "p",
+            "verdict",
+            "p_best",
+        ]
     )
     for row in rows(comparisons):
         comparison = row.comparison
@@ -195,6 +305,7 @@ def csv(comparisons: Sequence[Comparison]) -> str:
                     repr(float(scores.std(ddof=1))) if len(scores) > 1 else "",
                     "best" if method == row.base else "",
                     *test,
+                    repr(row.against_top[method]) if method in row.against_top else "",
                 ]
             )
     return text.getvalue()

@@ -1,7 +1,7 @@
 """Streams whose keys come and go.
 
-A model for evolving features is only as good as the evolutions that it was tried on, and real ones are rare
-and come without an answer sheet. So the classes here make them, out of any data set of River:
+Real streams whose features change are rare, and what their dead sensors would have read is not known. The
+classes here make such streams, with the truth, out of any data set of River:
 
     from river.datasets import Phishing
     from river_pufe import datasets
@@ -23,12 +23,12 @@ a data set, `SplitSpaces` takes them apart, and `HiddenFactors` makes up everyth
 known. `FESL` reads the data of the papers.
 
 Other streams know of keys only. They are only ever added in a `TrapezoidalStream`; each may be missing at any
-time in a `CapriciousStream`; a few are away for a while or for good in a `SensorOutage`. These wrap evolving
-streams as well.
+time in a `CapriciousStream`, or, as in a review of methods for them, in a `HaphazardStream`; a few are away for
+a while or for good in a `SensorOutage`. These wrap evolving streams as well.
 
 All of them can be iterated again and again, with equal results. They look at one sample at a time, and never
-ahead. They have `changes`, the rounds at which something is gone, as far as that is settled beforehand, and a
-method `truth` that tells what each round would have shown if nothing had ever gone.
+ahead, except those that shuffle rows. They have `changes`, the rounds at which something is gone, as far as that is
+settled beforehand, and a method `truth` with what each round would have shown if nothing had ever gone.
 
 """
 
@@ -37,6 +37,7 @@ from __future__ import annotations
 from .capricious_stream import CapriciousStream
 from .cycle import Cycle
 from .fesl import FESL
+from .haphazard_stream import HaphazardStream
 from .hidden_factors import HiddenFactors
 from .mapped_spaces import MappedSpaces
 from .sensor_outage import SensorOutage
@@ -47,6 +48,7 @@ __all__ = [
     "FESL",
     "CapriciousStream",
     "Cycle",
+    "HaphazardStream",
     "HiddenFactors",
     "MappedSpaces",
     "SensorOutage",

@@ -17,7 +17,7 @@ Source = Iterable[tuple[Features, Any]]
 
 
 def require(condition: bool, name: str, rule: str, value: object) -> None:
-    """Reject a parameter in one voice."""
+    """Raise an error for a parameter that is not what it should be."""
     if not condition:
         raise ValueError(f"{name} must be {rule}, got {value!r}")
 

@@ -29,7 +29,7 @@ def steps(n: int, rounds: int) -> list[int]:
 class Lives:
     """The life of each key of one feature space: from which round to which it exists.
 
-    It is told when the space opens and when it closes, and decides about the keys that are known then. A key
+    It decides about the keys that are known when the space opens and when it closes. A key
     that shows up later exists from that round on, and goes with the space.
 
     Parameters

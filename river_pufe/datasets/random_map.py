@@ -24,7 +24,7 @@ def to_numbers(x: Features) -> dict[FeatureName, float]:
     >>> to_numbers({"wind": "strong"})
     Traceback (most recent call last):
         ...
-    ValueError: feature 'wind' is 'strong', which is no finite number: encode it first, for instance with
+    ValueError: feature 'wind' is 'strong', which is not a finite number: encode it first, for instance with
     preprocessing.OneHotEncoder
 
     """
@@ -39,7 +39,7 @@ def to_numbers(x: Features) -> dict[FeatureName, float]:
             number = math.inf
         if math.isinf(number):
             raise ValueError(
-                f"feature {name!r} is {value!r}, which is no finite number: encode it first, "
+                f"feature {name!r} is {value!r}, which is not a finite number: encode it first, "
                 "for instance with preprocessing.OneHotEncoder"
             )
         if not math.isnan(number):

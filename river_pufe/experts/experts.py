@@ -9,8 +9,7 @@ import abc
 import dataclasses
 import typing
 
-from river import base
-
+from ..part import Part
 from ..recovery.evolution import Evolution
 from ..recovery.reading import Reading
 from ..recovery.scaling import NewUnits
@@ -63,7 +62,7 @@ class Round:
     w: float
 
 
-class Experts(base.Base, abc.ABC):
+class Experts(Part, abc.ABC):
     """Experts that predict from a reading, learn from it, and follow the feature spaces."""
 
     @property
@@ -124,6 +123,3 @@ class Experts(base.Base, abc.ABC):
 
     def rescale_scores(self, factor: float, shift: float) -> None:  # noqa: B027
         """Scores have a new unit from now on: what was s is factor · s + shift."""
-
-    def __str__(self) -> str:
-        return repr(self)

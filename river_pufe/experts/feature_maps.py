@@ -6,8 +6,8 @@ import abc
 import math
 
 import numpy as np
-from river import base
 
+from ..part import Part
 from ..recovery.linear_map import Affine
 from ..recovery.scaling import NewUnits
 from ..values import Array, Indices, Mask
@@ -16,7 +16,7 @@ from ..values import Array, Indices, Mask
 _SAME = 1e-9
 
 
-class FeatureMap(base.Base, abc.ABC):
+class FeatureMap(Part, abc.ABC):
     """Functions of a row, the *features*, on which linear models are trained.
 
     A map follows the slots of the row. Where its features change, it says what each of them was before, so that weights
@@ -90,9 +90,16 @@ class FeatureMap(base.Base, abc.ABC):
         """
         return np.zeros((self.n, weights.shape[1])), np.zeros(weights.shape[1])
 
-    def rescale(self, units: NewUnits) -> NewUnits:
-        """Follow new units of the slots; the new units of the features."""
-        return NewUnits(np.ones(self.n), np.zeros(self.n), np.full(self.n, math.inf))
+    def rescale(self, units: NewUnits) -> NewUnits | None:
+        """Follow new units of the slots.
+
+        Returns
+        -------
+        New units of the features, of which those of the first map alone may have shifts; None: the features are what
+        they were.
+
+        """
+        return None
 
     def learn(self, row: Array, outcome: Array, w: float) -> None:  # noqa: B027
         """Learn from a completed row, shape (d,), and what came of it, shape (outcomes,); w is its weight."""
@@ -103,9 +110,6 @@ class FeatureMap(base.Base, abc.ABC):
 
     def rescale_scores(self, factor: float, shift: float) -> None:  # noqa: B027
         """Scores, and targets, have a new unit: what was s is factor · s + shift."""
-
-    def __str__(self) -> str:
-        return repr(self)
 
 
 class Identity(FeatureMap):
@@ -221,11 +225,11 @@ class RandomFourier(FeatureMap):
             self._phases = self._phases + constant
         return np.arange(self.n_features)
 
-    def rescale(self, units: NewUnits) -> NewUnits:
+    def rescale(self, units: NewUnits) -> None:
         self._frequencies = self._frequencies / units.factor
         self._phases = self._phases - self._frequencies @ units.shift
         self._rows = units.factor * self._rows + units.shift
-        return super().rescale(units)
+        return None
 
     def learn(self, row: Array, outcome: Array, w: float) -> None:
         if not self._waiting:
@@ -318,10 +322,10 @@ class Neighbours(FeatureMap):
         self._known, self._oldest = len(kept), 0
         return np.arange(self.n)
 
-    def rescale(self, units: NewUnits) -> NewUnits:
+    def rescale(self, units: NewUnits) -> None:
         self._rows = units.factor * self._rows + units.shift
         self._squares = np.square(self._rows).sum(1)
-        return super().rescale(units)
+        return None
 
     def rescale_scores(self, factor: float, shift: float) -> None:
         self._outcomes = factor * self._outcomes + shift

@@ -13,6 +13,7 @@ import typing
 import numpy as np
 from river import base, compose
 
+from ..part import Part
 from ..tasks.task import Task
 from ..values import Array, Key
 
@@ -22,7 +23,7 @@ _LARGE = 1e12
 _FARTHEST = 1e100
 
 
-class Learner(base.Base, abc.ABC):
+class Learner(Part, abc.ABC):
     """A model of the features of one space.
 
     Attributes
@@ -62,9 +63,6 @@ class Learner(base.Base, abc.ABC):
 
     def restart(self) -> None:
         """A new period begins: what is learned stays, schedules start over."""
-
-    def __str__(self) -> str:
-        return repr(self)
 
 
 class OnlineGradientDescent(Learner):

@@ -39,8 +39,8 @@ class LinearExperts(Experts):
     are models of the row itself; of the row and the mean target of its neighbours, for targets that persist; and of
     random Fourier features beside both, for targets that are not linear.
 
-    All experts under one rule on the same features share its gains, so a round costs one product of the features with a
-    matrix of weights for all scores, and one step for each rule and map. With n features in all it costs
+    All experts share the directions of the rules, one for each rule and map, so a round costs one product of the features
+    with a matrix of weights for all scores, and one step for each rule and map. With n features in all it costs
     O(maps · rules · n) time and memory, and what rules and maps need.
 
     Parameters
@@ -88,14 +88,14 @@ class LinearExperts(Experts):
             if not (len(prior) == n > 0 and min(prior) >= 0 and max(prior) > 0):
                 raise ValueError(f"{name} has {n} numbers, 0 or more, not {prior!r}")
         self._maps = [each.clone() for each in self.maps]
-        # The maps that have models of their own; and a rule for each of those and each rule, map by map.
+        # The maps that have models of their own, and the rules of each map.
         self._heads = [k for k, share in enumerate(self._of_maps) if share]
-        self._rules = [rule.clone() for _ in self._heads for rule in self.rules]
+        self._rules = [[rule.clone() for rule in self.rules] for _ in self._maps]
         self._n_slots = self._n_columns = 0
         # There is nothing fresh about the first space.
-        self._awake: Array = np.tile([1.0, 1.0, 0.0], len(self._rules))
+        self._awake: Array = np.tile([1.0, 1.0, 0.0], len(self._heads) * len(self.rules))
         # Inputs (the constant first, then the features of each map) × maps · rules × views × columns.
-        self._weights: Array = np.zeros((0, len(self._rules), len(self.VIEWS), 0))
+        self._weights: Array = np.zeros((0, len(self._heads) * len(self.rules), len(self.VIEWS), 0))
         self._ends = [0] * len(self._maps)
         self._rearrange([np.full(each.n, -1) for each in self._maps])
         # Weights of the slots of retired spaces on the features that belong to a slot, and the unit of their scores.
@@ -122,12 +122,10 @@ class LinearExperts(Experts):
             self._n_columns = task.n_columns
             self._rearrange([each.make_room(task.n_outcomes) for each in self._maps])
             # What is known of one outcome is known of all: their order must not matter.
-            known = np.arange(len(self._weights))
-            for each, start, end in zip(self._maps, [1, *self._ends], self._ends):
+            for each, rules in zip(self._maps, self._rules):
                 if each.of_outcomes:
-                    known[start:end] = -1
-            for rule, end in zip(self._rules, self._ends_by_rule):
-                rule.rearrange(known[:end])
+                    for rule in rules:
+                        rule.rearrange(np.full(each.n, -1))
 
     def predict(self, reading: Reading, task: Task) -> Predicted:
         inputs = self._inputs(reading.views, task)
@@ -163,14 +161,27 @@ class LinearExperts(Experts):
             curvature = task.curvature(round_.mixture, round_.target)
             if round_.w != 1.0:
                 curvature, errors = round_.w * curvature, round_.w * errors
-            gains = np.zeros((len(self._rules), len(inputs), len(self._weights)))
-            for gain, rule, end in zip(gains, self._rules, self._ends_by_rule):
-                for view, (direction, size) in enumerate(rule.step(inputs[:, :end], curvature, learn_from)):
-                    np.multiply(direction, size, out=gain[view, :end])
-            self._weights += gains.transpose(2, 0, 1)[..., None] * errors.reshape(self._weights.shape[1:])
+            self._step(inputs, curvature, errors.reshape(self._weights.shape[1:]), learn_from)
         row, outcome = _clipped(reading.completed[1:], task.clip), task.outcome(round_.y)
         for each in self._maps:
             each.learn(row, outcome, round_.w)
+
+    def _step(self, inputs: Array, curvature: float, errors: Array, learn_from: int) -> None:
+        """Move the weights; errors have the shape (models, views, columns)."""
+        n_rules, n_views = len(self.rules), len(inputs)
+        directions = np.empty((n_rules, n_views, inputs.shape[1]))
+        damping = np.empty((n_rules, n_views))
+        damping[:] = np.array([rule.forgetting for rule in self.rules])[:, None]
+        start = 0
+        for k, (rules, end) in enumerate(zip(self._rules, self._ends)):
+            for r, rule in enumerate(rules):
+                directions[r, :, start:end], forms = rule.step(inputs[:, start:end], curvature, learn_from)
+                damping[r] += curvature * forms
+            start = end
+            if k in self._heads:
+                models = slice(n_rules * self._heads.index(k), n_rules * (self._heads.index(k) + 1))
+                gains = (directions[:, :, :end] / damping[:, :, None]).transpose(2, 0, 1)
+                self._weights[:end, models] += gains[..., None] * errors[models]
 
     def follow(self, evolution: Evolution, weights: Array) -> Mask:
         born = np.zeros(self._weights.shape[1:3], dtype=bool)
@@ -237,31 +248,32 @@ class LinearExperts(Experts):
 
     def _rearrange(self, origins: list[Indices]) -> None:
         """Other inputs, given what each feature of each map was before."""
-        starts = [1, *self._ends]
-        known = [np.where(of >= 0, of + start, -1) for of, start in zip(origins, starts)]
-        inputs = np.concatenate([[0 if len(self._weights) else -1], *known])
+        starts, known = [1, *self._ends], len(self._weights) > 0
+        blocks = [np.where(of >= 0, of + start, -1) for of, start in zip(origins, starts)]
+        # The constant is of the block of the first map.
+        blocks[0] = np.append(0 if known else -1, blocks[0])
+        inputs = np.concatenate(blocks)
         weights = np.zeros((len(inputs), *self._weights.shape[1:]))
         weights[inputs >= 0] = self._weights[inputs[inputs >= 0]]
         self._weights = weights
-        self._ends = list(itertools.accumulate((len(of) for of in origins), initial=1))[1:]
-        for rule, end in zip(self._rules, self._ends_by_rule):
-            rule.rearrange(inputs[:end])
-
-    @property
-    def _ends_by_rule(self) -> list[int]:
-        """Number of inputs that each rule reads."""
-        return [self._ends[k] for k in self._heads for _ in self.rules]
+        self._ends = list(itertools.accumulate(map(len, blocks)))
+        for rules, block, start in zip(self._rules, blocks, [0, *starts[1:]]):
+            for rule in rules:
+                rule.rearrange(np.where(block >= 0, block - start, -1))
 
     def rescale(self, units: NewUnits, task: Task) -> None:
         if not task.exact:
             return
-        of_maps = [each.rescale(units) for each in self._maps]
-        factor = np.concatenate([[1.0], *(of.factor for of in of_maps)])
-        shift = np.concatenate([[0.0], *(of.shift for of in of_maps)])
-        seen = np.concatenate([[math.inf], *(of.seen for of in of_maps)])
-        for g, (rule, end) in enumerate(zip(self._rules, self._ends_by_rule)):
-            of_inputs = NewUnits(factor[:end], shift[:end], seen[:end])
-            self._weights[:end, g] = rule.rescale(of_inputs, self._weights[:end, g])
+        # Inputs × maps × rules × views × columns.
+        weights = self._weights.reshape(len(self._weights), len(self._heads), len(self.rules), *self._weights.shape[2:])
+        for k, (each, rules, start, end) in enumerate(zip(self._maps, self._rules, [0, *self._ends], self._ends)):
+            new = each.rescale(units)
+            if new is None:
+                continue
+            if k == 0:
+                new = NewUnits(np.append(1.0, new.factor), np.append(0.0, new.shift), np.append(math.inf, new.seen))
+            for r, rule in enumerate(rules):
+                weights[start:end, :, r] = rule.rescale(new, weights[start:end, :, r])
 
     def rescale_scores(self, factor: float, shift: float) -> None:
         self._unit *= factor

@@ -5,9 +5,9 @@ from __future__ import annotations
 import abc
 
 import numpy as np
-from river import base
 from scipy.linalg import blas
 
+from ..part import Part
 from ..recovery.scaling import NewUnits
 from ..values import Array, Indices, Mask
 
@@ -20,16 +20,25 @@ _ROUGH, _FIRM = 3, 30
 _NOTABLE, _NARROW = 0.1, 256
 
 
-class UpdateRule(base.Base, abc.ABC):
+class UpdateRule(Part, abc.ABC):
     """A step direction that does not depend on the weights: w ← w + g(x) · (target − prediction).
 
-    Experts and classes sharing a rule share its gain, $P x / (\\lambda + h x^T P x)$, with P the inverse of what has
-    been seen and h the curvature of the loss. It never overshoots the target.
+    Models sharing a rule share its gain, $P x / (\\lambda + h x^T P x)$, with P the inverse of what has been seen and h
+    the curvature of the loss. It never overshoots the target. A model of several blocks of inputs, each with a rule of
+    its own, has P block by block: the gain of a block is $P_k x_k / (\\lambda + h \\sum_j x_j^T P_j x_j)$.
+
+    Attributes
+    ----------
+    forgetting
+        Factor λ by which the past fades in a round.
+
     """
 
+    forgetting: float = 1.0
+
     @abc.abstractmethod
-    def step(self, views: Array, curvature: float, learn_from: int) -> list[tuple[Array, float]]:
-        """Gains for a sample, and learn from it.
+    def step(self, views: Array, curvature: float, learn_from: int) -> tuple[Array, Array]:
+        """Directions for a sample, and learn from it.
 
         Parameters
         ----------
@@ -43,7 +52,7 @@ class UpdateRule(base.Base, abc.ABC):
 
         Returns
         -------
-        For each view a direction of shape (d,) and how far to go along it: the gain is their product.
+        For each view the direction P x and the form xᵀ P x, shapes (v, d) and (v,).
 
         """
 
@@ -58,7 +67,7 @@ class UpdateRule(base.Base, abc.ABC):
         Parameters
         ----------
         units
-            The units; input 0 is the constant.
+            The units; input 0 is the constant, if any has a shift.
         weights
             The weights that this rule has learned, shape (inputs, …).
 
@@ -72,9 +81,6 @@ class UpdateRule(base.Base, abc.ABC):
     def name(self) -> str:
         """Short name in the names of experts."""
         return type(self).__name__.lower()
-
-    def __str__(self) -> str:
-        return repr(self)
 
 
 class Newton(UpdateRule):
@@ -126,26 +132,25 @@ class Newton(UpdateRule):
     def name(self) -> str:
         return "newton" if self.forgetting == 1 else f"newton {self.forgetting:g}"
 
-    def step(self, views: Array, curvature: float, learn_from: int) -> list[tuple[Array, float]]:
+    def step(self, views: Array, curvature: float, learn_from: int) -> tuple[Array, Array]:
         full = self._inverse.ndim == 2
-        gains = []
-        for view in views:
-            step = blas.dsymv(self._scale, self._inverse, view) if full else self._scale * self._inverse * view
-            gains.append((step, 1.0 / (self.forgetting + curvature * float(view.dot(step)))))
-        step, damping = gains[learn_from]
+        directions = np.empty_like(views)
+        for view, direction in zip(views, directions):
+            direction[:] = blas.dsymv(self._scale, self._inverse, view) if full else self._scale * self._inverse * view
+        forms: Array = np.einsum("vd,vd->v", views, directions)
+        direction, row = directions[learn_from], views[learn_from]
         if full:
-            shrink = -curvature * damping / self._scale
-            self._inverse = blas.dsyr(shrink, step, a=self._inverse, overwrite_a=1)
+            shrink = -curvature / (self._scale * (self.forgetting + curvature * float(forms[learn_from])))
+            self._inverse = blas.dsyr(shrink, direction, a=self._inverse, overwrite_a=1)
             if self.forgetting < 1.0:
-                self._trace += shrink * float(step.dot(step))
+                self._trace += shrink * float(direction.dot(direction))
         else:
-            row = views[learn_from]
             self._inverse = 1.0 / (1.0 / self._inverse + (curvature * self._scale / self.forgetting) * row * row)
             self._trace = float(self._inverse.sum())
         # Directions that are not seen for long must not become more uncertain than they were at first.
         if self.forgetting < 1.0 and self._trace * self._scale < self._most:
             self._forget()
-        return gains
+        return directions, forms
 
     def _forget(self) -> None:
         self._scale /= self.forgetting
@@ -161,7 +166,7 @@ class Newton(UpdateRule):
 
     def rearrange(self, origins: Indices) -> None:
         d, known = len(origins), origins >= 0
-        fresh = 1.0 / (self.prior * d**0.5 * self._scale)
+        fresh = 1.0 / (self.prior * max(d, 1) ** 0.5 * self._scale)
         if d > self.max_size:
             self._inverse = np.where(known, _diagonal(self._inverse)[origins], fresh) if known.any() else fresh * np.ones(d)
         else:
@@ -178,7 +183,7 @@ class Newton(UpdateRule):
         factor, shift = np.where(known, units.factor, 1.0), np.where(known, units.shift, 0.0)
         # What was learned in rough units is a guess, of which nothing is certain.
         rough = ~known
-        rough[0] = bool(rough[1:].all())
+        rough[:1] = bool(rough[1:].all()) and len(rough) > 1
         if rough.any():
             self.rearrange(np.where(rough, -1, np.arange(len(rough))))
         if self._inverse.ndim == 1:
@@ -249,8 +254,9 @@ class ImplicitGradient(UpdateRule):
     def name(self) -> str:
         return f"gradient {self.rate:g}"
 
-    def step(self, views: Array, curvature: float, learn_from: int) -> list[tuple[Array, float]]:
-        return [(view, self.rate / (1.0 + curvature * self.rate * float(view.dot(view)))) for view in views]
+    def step(self, views: Array, curvature: float, learn_from: int) -> tuple[Array, Array]:
+        directions = self.rate * views
+        return directions, np.einsum("vd,vd->v", views, directions)
 
     def rearrange(self, origins: Indices) -> None:
         pass

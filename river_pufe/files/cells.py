@@ -48,7 +48,7 @@ class Cells:
             number = float(text.replace(",", ".") if self.decimal_comma else text)
         except ValueError:
             return None
-        # Python reads 1_000 as a number, nobody else does.
+        # Only Python reads 1_000 as a number.
         return None if "_" in text else number
 
     def read(self, text: str) -> typing.Any:

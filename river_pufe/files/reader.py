@@ -30,8 +30,8 @@ Path = str | os.PathLike[str]
 class Reader:
     """The samples of one or more files, or of standard input, one at a time, as they come.
 
-    A file is csv, JSON lines, LIBSVM or Parquet, and may be compressed. The format is told by its name or, where that
-    says nothing, by its first line. What is absent in a file is absent in the sample: an empty cell, a null. What is
+    A file is csv, JSON lines, LIBSVM or Parquet, and may be compressed. Its name tells the format or, where that
+    does not, its first line. What is absent in a file is absent in the sample: an empty cell, a null. What is
     wrong with a line is reported as its error, and the next one is read.
 
     **When to use it.** For samples as others write them. `river.stream.iter_csv` is for files whose columns are known:

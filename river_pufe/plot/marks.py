@@ -12,6 +12,8 @@ if typing.TYPE_CHECKING:
 
 #: With more of them than this, lines and crosses are drawn thin and small, so that they hide nothing.
 _MANY = 60
+#: More overlaps than this are shaded: hatches would be all that is seen.
+_HATCHED = 12
 
 
 def events(model: typing.Any, ax: Axes | None = None) -> Axes:
@@ -20,8 +22,8 @@ def events(model: typing.Any, ax: Axes | None = None) -> Axes:
     Solid lines are where new keys come, alone or with a new feature space; hatched bands are overlaps; crosses on top
     are where keys vanish, and small ticks below where they return.
 
-    **When to use it.** On a picture of `metric` or `weights`, or any of your own, where nobody knows the changes
-    beforehand. A model remembers its latest 500 events; for a longer stream fill a `Timeline` while it flows.
+    **When to use it.** On a picture of `metric` or `weights`, or any of your own, where the changes are not
+    known beforehand. A model remembers its latest 500 events; for a longer stream fill a `Timeline` while it flows.
 
     Parameters
     ----------
@@ -79,9 +81,13 @@ def as_timeline(model: typing.Any) -> Timeline:
 
 
 def shade_overlaps(ax: Axes, timeline: Timeline, end: float) -> None:
-    """Hatched bands where keys of two spaces are alive; an overlap that goes on lasts until `end`."""
+    """Bands where keys of two spaces are alive, hatched if they are few; one that goes on lasts until `end`."""
+    overlaps = timeline.overlaps
     band: dict[str, typing.Any] = {"facecolor": "none", "edgecolor": "0.35", "hatch": "///", "linewidth": 0.6}
+    if len(overlaps) > _HATCHED:
+        band = {"facecolor": "0.6", "linewidth": 0}
     with thin_hatches():
-        for i, (start, stop) in enumerate(timeline.overlaps):
+        for i, (start, stop) in enumerate(overlaps):
             label = None if i else "overlap"
-            ax.axvspan(start, end if stop is None else stop, alpha=0.5, zorder=2.5, label=label, **band)
+            alpha = 0.5 if len(overlaps) <= _HATCHED else 0.25
+            ax.axvspan(start, end if stop is None else stop, alpha=alpha, zorder=2.5, label=label, **band)

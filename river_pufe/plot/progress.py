@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from .record import Series
-from .style import COLOURS, HATCHES, OTHERS, STYLES, axes, label, legend, span, thin_hatches
+from .style import COLOURS, HATCHES, OTHERS, axes, label, legend, looks, span, thin_hatches
 
 if typing.TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -117,14 +117,14 @@ def metric(
     ...     changes=stream.changes,
     ... )
     >>> ax.get_ylabel(), [line.get_label() for line in ax.lines][:2]
-    ('Accuracy', ['PUFE', 'linear model'])
+    ('Accuracy, latest 100', ['PUFE', 'linear model'])
 
     """
     ax = axes(ax)
     models = steps if isinstance(steps, Mapping) else {"": steps}
     rounds: list[int] = []
     title = name
-    for i, (model, its_steps) in enumerate(models.items()):
+    for i, ((model, its_steps), (colour, style)) in enumerate(zip(models.items(), looks(list(models)))):
         series = Series()
         seen: dict[int, int] = {}
         for step in its_steps:
@@ -132,7 +132,7 @@ def metric(
                 series.add(*step)
                 continue
             found = _metric_of(step, name)
-            title = title or str(found).partition(":")[0]
+            title = title or _titled(found)
             if isinstance(its_steps, Sequence) and seen.setdefault(id(found), step["Step"]) != step["Step"]:
                 raise ValueError(
                     "steps is a list, all of whose steps hold the metric as it is in the end: "
@@ -143,8 +143,8 @@ def metric(
         ax.plot(
             [round_ for round_, _ in series],
             [value for _, value in series],
-            STYLES[i % len(STYLES)],
-            color=COLOURS[i % len(COLOURS)],
+            style,
+            color=colour,
             linewidth=1.8 if i == 0 else 1.4,
             label=label(model) if model else None,
         )
@@ -153,6 +153,13 @@ def metric(
     legend(ax)
     ax.set(xlabel="round", ylabel=title or "metric", **span(rounds))
     return ax
+
+
+def _titled(metric: typing.Any) -> str:
+    """Name of a metric, and how far it looks back if it does not count all rounds."""
+    name = str(metric).partition(":")[0]
+    window = getattr(metric, "window_size", None)
+    return f"{name}, latest {window}" if window is not None else name
 
 
 def _metric_of(step: Mapping[str, typing.Any], name: str | None) -> typing.Any:

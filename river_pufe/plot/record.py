@@ -289,7 +289,6 @@ class Timeline:
     def _merge(self) -> None:
         """Make one of overlaps with little between them, if there are too many."""
         while len(self._overlaps) > self.limit:
-            self._gap *= 2
             merged = self._overlaps[:1]
             for start, end in self._overlaps[1:]:
                 before = merged[-1][1]
@@ -297,6 +296,7 @@ class Timeline:
                     merged[-1] = (merged[-1][0], end)
                 else:
                     merged.append((start, end))
+            self._gap *= 1 + (len(merged) > self.limit)
             self._overlaps = merged
 
     def rounds(self, kind: str) -> list[int]:

@@ -19,7 +19,18 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#0
 STYLES = ("-", "--", "-.", ":")
 HATCHES = ("", "///", "...", "\\\\\\", "xxx", "ooo", "---")
 OTHERS = "#BBBBBB"
+#: Models that are drawn in more than one figure, with the positions of their colours.
+_KNOWN = {"PUFE": 0, "": 0, "River's linear model": 1, "linear model": 1}
 SMALL = "small"
+
+
+def looks(names: Sequence[str]) -> list[tuple[str, str]]:
+    """Colour and style of the line of each model, by name, so that a model looks the same in all figures."""
+    chosen = {name: _KNOWN[name] for name in names if name in _KNOWN}
+    free = [i for i in range(len(COLOURS)) if i not in chosen.values()] or list(range(len(COLOURS)))
+    others = [name for name in names if name not in chosen]
+    chosen |= {name: free[i % len(free)] for i, name in enumerate(others)}
+    return [(COLOURS[chosen[name]], STYLES[chosen[name] % len(STYLES)]) for name in names]
 
 
 def span(rounds: Sequence[int]) -> dict[str, tuple[int, int]]:

@@ -10,8 +10,8 @@ import abc
 import math
 
 import numpy as np
-from river import base
 
+from ..part import Part
 from ..sketch import FrequentDirections
 from ..values import Array, Mask
 
@@ -19,7 +19,7 @@ from ..values import Array, Mask
 _ROUNDING = 1e-12
 
 
-class Completion(base.Base, abc.ABC):
+class Completion(Part, abc.ABC):
     """A way to fill the absent entries of a row."""
 
     @abc.abstractmethod
@@ -53,9 +53,6 @@ class Completion(base.Base, abc.ABC):
 
         """
         return 0.0
-
-    def __str__(self) -> str:
-        return repr(self)
 
 
 class ConditionalMean(Completion):

@@ -9,6 +9,8 @@ import typing
 import numpy as np
 from river import base
 
+from ..guard import guarded
+from ..part import shown
 from ..sketch import FrequentDirections
 from ..state.stateful import Stateful
 from ..values import Array, Key, Mask, Sample, number
@@ -107,43 +109,59 @@ class FeatureRecovery(Stateful, base.Transformer):
 
     # What River asks for.
 
+    def __repr__(self) -> str:
+        return shown(self)
+
+    @guarded
     def learn_one(self, x: Sample) -> None:
         """Learn from the features of a sample."""
         _, reading = self.advance(x)
         self.update(reading)
 
+    @guarded
     def transform_one(self, x: Sample) -> dict[Key, typing.Any]:
         """The sample, with absent features filled in."""
         known = self.read(x).known
         given = {key: value for key, value in x.items() if not math.isnan(number(key, value))}
         return given | {key: value for key, value in known.items() if key not in given}
 
+    @guarded
     def recover_one(self, x: Sample) -> dict[Key, float]:
         """What the vanished features would have read, by key."""
         known = self.transform_one(x)
         return {key: known[key] for key in self.vanished if key in known}
 
     @property
+    @guarded
     def spaces(self) -> tuple[FeatureSpace, ...]:
         return self._spaces.spaces
 
     @property
+    @guarded
     def vanished(self) -> tuple[Key, ...]:
         return self._spaces.vanished
 
     @property
+    @guarded
     def events(self) -> tuple[Event, ...]:
         return tuple(self._spaces.events)
 
     @property
+    @guarded
     def rounds(self) -> int:
         """Number of samples seen; events refer to it."""
         return self._spaces.rounds
 
     @property
+    @guarded
     def overlapping(self) -> bool:
         """Whether keys of two spaces are alive."""
         return self._spaces.n_previous > 0
+
+    @property
+    def living_keys(self) -> tuple[Key, ...]:
+        """The keys of the living spaces."""
+        return tuple(key for space in self.spaces if space.state != "retired" for key in space.keys)
 
     def rehearse(self, x: Sample) -> None:
         self.transform_one(x)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-from river import base
 
+from ..part import Part
 from ..sketch import FrequentDirections
 from ..values import Array, Mask
 
@@ -59,7 +59,7 @@ class Affine:
         self.right = np.hstack([self.right, np.zeros((len(self.right), n))])
 
 
-class LinearMap(base.Base):
+class LinearMap(Part):
     """Least squares from some entries of a row to the others, from a sketch of earlier rows.
 
     **When to use it.** Where two feature spaces are seen together for a while, to compute the one from the other
@@ -100,6 +100,3 @@ class LinearMap(base.Base):
         left, right = sketch.regression(inputs, outputs, self.ridge)
         mean = sketch.mean
         return Affine(left, right, mean[outputs] - left @ (right @ mean[inputs]))
-
-    def __str__(self) -> str:
-        return repr(self)

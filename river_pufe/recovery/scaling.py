@@ -8,8 +8,8 @@ import math
 import typing
 
 import numpy as np
-from river import base
 
+from ..part import Part
 from ..state.parts import Stored
 from ..values import Array, Mask
 
@@ -49,7 +49,7 @@ class NewUnits:
     seen: Array
 
 
-class Scaler(base.Base, abc.ABC):
+class Scaler(Part, abc.ABC):
     """Expresses the entries of a row in units, slot by slot.
 
     Attributes
@@ -94,9 +94,6 @@ class Scaler(base.Base, abc.ABC):
     @abc.abstractmethod
     def restore(self, slot: int, statistics: Array) -> None:
         """Take up what was known of a slot, shape (4,)."""
-
-    def __str__(self) -> str:
-        return repr(self)
 
 
 def _clip(row: Array, limit: float, out: Array) -> Array:

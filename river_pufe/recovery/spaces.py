@@ -9,8 +9,8 @@ import warnings
 from collections.abc import Iterable
 
 import numpy as np
-from river import base
 
+from ..part import Part
 from ..values import Array, Key, Mask, Sample
 from .evolution import UNCHANGED, Event, Evolution, FeatureSpace
 from .presence import Presence
@@ -27,7 +27,7 @@ class _Retired:
     usefulness: int
 
 
-class FeatureSpaces(base.Base):
+class FeatureSpaces(Part):
     """Feature spaces of a stream of dicts, found from their keys.
 
     Every known key has a slot, its position in a row. The first space collects keys for `grace` samples. After that

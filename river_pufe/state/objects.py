@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import datetime
 import decimal
 import fractions
@@ -59,7 +60,8 @@ def to_plain(value: typing.Any, pickles: bool = False) -> Plain:
         check_dtype(value.dtype.str)
         return {"scalar": np.array(value)}
     if (name := name_of(kind)) is not None:
-        attributes = {key: to_plain(each, pickles) for key, each in attributes_of(value).items()}
+        with value.still() if isinstance(value, Stored) else contextlib.nullcontext():
+            attributes = {key: to_plain(each, pickles) for key, each in attributes_of(value).items()}
         return {"part": name, **attributes}
     if kind in _TO_PLAIN:
         word, convert = _TO_PLAIN[kind]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import importlib
@@ -11,16 +12,16 @@ import typing
 #: The parts of this package, by the module in which they are. Their names are in states, so they must not change.
 _OURS = {
     "aggregation": ("AdaNormalHedge", "Hedge", "FixedShare"),
-    "baselines": (
-        "NOGDClassifier",
-        "NOGDRegressor",
-        "ROGDClassifier",
-        "ROGDRegressor",
-        "FESLClassifier",
-        "FESLRegressor",
-        "Zeros",
-    ),
-    "compare.methods": ("UncutMargins",),
+    "baselines.fesl": ("FESLClassifier", "FESLRegressor"),
+    "baselines.nogd": ("NOGDClassifier", "NOGDRegressor"),
+    "baselines.ocds": ("OCDSClassifier",),
+    "baselines.olsf": ("OLSFClassifier",),
+    "baselines.olvf": ("OLVFClassifier",),
+    "baselines.opid": ("OPIDClassifier", "OPIDRegressor"),
+    "baselines.reform": ("REFORMClassifier", "REFORMRegressor"),
+    "baselines.rogd": ("ROGDClassifier", "ROGDRegressor"),
+    "baselines.sf2el": ("ManifoldExperts", "ManifoldLearner", "SF2ELClassifier", "SF2ELRegressor"),
+    "baselines.zeros": ("Zeros",),
     "experts.feature_maps": ("Identity", "Neighbours", "RandomFourier"),
     "experts.learners": ("OnlineGradientDescent", "RiverModel"),
     "experts.linear": ("LinearExperts",),
@@ -74,6 +75,10 @@ class Stored:
     def stored(self) -> dict[str, typing.Any]:
         """The attributes that make the state of the object."""
         return {name: value for name, value in vars(self).items() if name not in self.DERIVED}
+
+    def still(self) -> contextlib.AbstractContextManager[typing.Any]:
+        """A context in which the object does not change."""
+        return contextlib.nullcontext()
 
     def rebuild(self) -> None:
         """Compute the derived attributes."""

@@ -7,16 +7,17 @@ import copy
 import importlib.metadata
 import typing
 
-from ..values import Sample
+from ..guard import Guarded, guarded
+from ..values import Key, Sample
 from .objects import FORMAT, from_plain, to_plain
-from .parts import Stored
 
 State = dict[str, typing.Any]
 
 
-class Stateful(Stored):
+class Stateful(Guarded):
     """A model that can tell its state without code; see `river_pufe.state`."""
 
+    @guarded
     def state_dict(self, pickles: bool = False) -> State:
         """All that the model is and knows, as plain data without code.
 
@@ -37,6 +38,7 @@ class Stateful(Stored):
         version = importlib.metadata.version("river-pufe")
         return {"format": FORMAT, "version": version, "model": to_plain(self, pickles)}
 
+    @guarded
     def load_state_dict(self, state: State, trusted: bool = False) -> None:
         """Become the model of which this is the state, parameters included.
 
@@ -63,13 +65,13 @@ class Stateful(Stored):
         model = from_plain(state["model"], trusted)
         if type(model) is not type(self):
             raise ValueError(f"this is the state of {type(model).__name__}, not of {type(self).__name__}")
-        vars(self).update(vars(model))
+        self.__setstate__(model.stored())
 
     def verify(self) -> None:
         """Raise a ValueError unless a copy of the model can read and learn samples of its keys."""
         try:
             twin = copy.deepcopy(self)
-            keys = [key for space in twin.spaces if space.state != "retired" for key in space.keys]
+            keys = list(twin.living_keys)
             # Something absent, nothing absent, and one more key, for which all arrays grow.
             for known in (keys[::2], keys, [*keys, object()]):
                 twin.rehearse(dict.fromkeys(known, 1.0))
@@ -78,8 +80,8 @@ class Stateful(Stored):
 
     @property
     @abc.abstractmethod
-    def spaces(self) -> tuple[typing.Any, ...]:
-        """The feature spaces."""
+    def living_keys(self) -> tuple[Key, ...]:
+        """The keys that samples may have, as far as they are known."""
 
     @abc.abstractmethod
     def rehearse(self, x: Sample) -> None:

@@ -6,8 +6,8 @@ import math
 import statistics
 
 import numpy as np
-from river import base
 
+from ..part import Part
 from ..recovery.scaling import COLLAPSED, ROUNDING, WINSOR
 from ..values import LARGEST
 
@@ -17,7 +17,7 @@ _FIRST = 10
 _CALM = 64
 
 
-class TargetScaler(base.Base):
+class TargetScaler(Part):
     """Standardize a target by a running mean and deviation that outliers do not disturb.
 
     The statistics are running ones, over the last `memory` samples or so, in which a single target counts as at most

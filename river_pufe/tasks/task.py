@@ -11,12 +11,11 @@ from __future__ import annotations
 import abc
 import typing
 
-from river import base
-
+from ..part import Part
 from ..values import Array, Key
 
 
-class Task(base.Base, abc.ABC):
+class Task(Part, abc.ABC):
     """Scores to predictions, predictions to losses, their mean to an answer.
 
     Attributes
@@ -92,6 +91,3 @@ class Task(base.Base, abc.ABC):
     @abc.abstractmethod
     def answer(self, mixture: Array) -> typing.Any:
         """The answer to the user, from the mixture of shape (columns,)."""
-
-    def __str__(self) -> str:
-        return repr(self)

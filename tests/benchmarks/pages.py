@@ -13,7 +13,7 @@ from river_pufe.compare.table import grid
 def parser(about, runs=10):
     """Options that the benchmarks share."""
     parser = argparse.ArgumentParser(description=about.split("\n")[0])
-    parser.add_argument("--data", type=pathlib.Path, help="folder with fesl/, wifi_swap/ and ecb_fx/")
+    parser.add_argument("--data", type=pathlib.Path, help="folder with fesl/, haphazard/, wifi_swap/ and ecb_fx/")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("docs"), help="folder of the page")
     parser.add_argument("--runs", type=int, default=runs)
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="number of processes")

@@ -9,9 +9,8 @@ the page beside it, whose text is kept. Takes about an hour.
 from __future__ import annotations
 
 import pages
+import printed
 from rich.progress import MofNCompleteColumn, Progress
-
-from river_pufe import compare
 
 
 def main():
@@ -27,7 +26,7 @@ def main():
                 tasks[name] = bar.add_task(name, total=total)
             bar.update(tasks[name], completed=done)
 
-        compare.page(options.data / "fesl", options.out / "paper", options.runs, options.jobs, show)
+        printed.page(options.data / "fesl", options.out / "paper", options.runs, options.jobs, show)
 
 
 if __name__ == "__main__":

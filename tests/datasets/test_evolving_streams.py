@@ -231,6 +231,15 @@ def test_trapezoidal_keys_are_only_added(period):
     assert sizes[period - 1 :] == [len(KEYS)] * (100 - period)
 
 
+@pytest.mark.parametrize("shares", [(0.1, 0.5, 1.0), (0.0, 0.4), (1.0,)])
+def test_trapezoidal_keys_are_added_by_shares(shares):
+    rows = [sample(t) for t in range(90)]
+    dataset = datasets.TrapezoidalStream(rows, seed=1, shares=shares, shuffle=False)
+    for t, ((x, _), (whole, _)) in enumerate(zip(dataset, rows)):
+        n = max(1, round(shares[t * len(shares) // 90] * len(KEYS)))
+        assert list(x) == list(whole)[:n]
+
+
 def test_trapezoidal_order_is_drawn():
     source = [sample(t) for t in range(100)]
     assert len({next(iter(next(iter(datasets.TrapezoidalStream(source, seed=s)))[0])) for s in range(30)}) > 1
@@ -267,6 +276,9 @@ def test_a_wrapped_stream_hands_on_its_changes_and_its_truth():
         (lambda d: datasets.CapriciousStream(d, missing=math.nan), "missing"),
         (lambda d: datasets.TrapezoidalStream(d, period=0), "period"),
         (lambda d: datasets.TrapezoidalStream(d, period=2.5), "period"),
+        (lambda d: datasets.TrapezoidalStream(d, period=9, shares=(0.5, 0.4)), "shares"),
+        (lambda d: datasets.TrapezoidalStream(d, period=9, shares=(0.5, 1.1)), "shares"),
+        (lambda d: datasets.TrapezoidalStream(d, period=9, shares=()), "shares"),
         (lambda d: datasets.SensorOutage(d, start=-1), "start"),
         (lambda d: datasets.SensorOutage(d, start=3, stop=3), "stop"),
         (lambda d: datasets.SensorOutage(d, keys=0), "keys"),

@@ -9,13 +9,26 @@ import pathlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from ..saving import write
-from .data import BUNDLED, Data, load
-from .experiment import SETTINGS, Comparison, run
-from .figures import regret_figure, trend
-from .methods import METHODS
-from .table import csv, grid, markdown, mean_and_std, rows
-from .theorem import Regret, regret
+from readings import READINGS
+
+from river_pufe.compare import (
+    BUNDLED,
+    METHODS,
+    SETTINGS,
+    Comparison,
+    Data,
+    Method,
+    Regret,
+    load,
+    regret,
+    regret_figure,
+    run,
+    to_csv,
+    to_markdown,
+    trend,
+)
+from river_pufe.compare.table import markdown_table, mean_and_std, rows
+from river_pufe.saving import write
 
 #: Lengths of the overlap in the paper's synthetic streams; it does not say to which of them its table belongs.
 OVERLAPS = (10, 20, 25)
@@ -36,7 +49,7 @@ svmguide3-U|.7396 ± .0008|.6442 ± .0477|**.7562 ± .0102**•|—|—|.7561 ±
 PRINTED: dict[str, dict[str, str]] = {
     name: dict(zip(_COLUMNS, cells)) for name, *cells in (line.split("|") for line in _PRINTED.strip().splitlines())
 }
-_READINGS = ("PUFE (paper)", *(name for name, method in METHODS.items() if method.is_reading))
+_READINGS = ("PUFE (paper)", *READINGS)
 
 
 def page(
@@ -75,7 +88,7 @@ def page(
     if not sources:
         raise ValueError(f"there is no file of FESL in {fesl_directory}")
 
-    def play(data: Data, overlap: int, methods: Sequence[str] | None = None) -> Comparison:
+    def play(data: Data, overlap: int, methods: Mapping[str, Method] = METHODS) -> Comparison:
         def tell(done: int, total: int) -> None:
             if progress is not None:
                 progress(f"{data.name}, overlap {overlap}", done, total)
@@ -83,9 +96,9 @@ def page(
         return run(data, methods, overlap=overlap, runs=runs, grid=True, jobs=jobs, progress=tell)
 
     fesl = [load(source) for source in sources]
-    usual = tuple(name for name, method in METHODS.items() if not method.is_reading)
-    played = {n: [play(data, n, tuple(METHODS) if n == _SHOWN else usual) for data in fesl] for n in OVERLAPS}
-    tables = {n: [comparison.only(usual) for comparison in comparisons] for n, comparisons in played.items()}
+    usual = {name: method for name, method in METHODS.items() if not method.is_rival}
+    played = {n: [play(data, n, usual | READINGS if n == _SHOWN else usual) for data in fesl] for n in OVERLAPS}
+    tables = {n: [comparison.only(tuple(usual)) for comparison in comparisons] for n, comparisons in played.items()}
     shown = tables[_SHOWN]
     raw = [dataclasses.replace(data, scaled=False) for data in fesl]
     standardized = [play(data, _SHOWN) for data in raw]
@@ -96,13 +109,13 @@ def page(
         for setting in SETTINGS
     }
     blocks = {
-        "printed": markdown(shown, PRINTED),
-        "standardized": markdown(standardized, PRINTED),
-        "untuned": markdown([comparison.fixed(1.0) for comparison in shown]),
-        **{f"overlap-{n}": markdown(tables[n]) for n in OVERLAPS if n != _SHOWN},
+        "printed": to_markdown(shown, PRINTED),
+        "standardized": to_markdown(standardized, PRINTED),
+        "untuned": to_markdown([comparison.fixed(1.0) for comparison in shown]),
+        **{f"overlap-{n}": to_markdown(tables[n]) for n in OVERLAPS if n != _SHOWN},
         "tests": _tests([comparison for n in OVERLAPS for comparison in tables[n]]),
         "readings": _readings(played[_SHOWN]),
-        "bundled": markdown(bundled),
+        "bundled": to_markdown(bundled),
         "bound": _bound(regrets),
     }
     out.mkdir(parents=True, exist_ok=True)
@@ -110,9 +123,9 @@ def page(
         trend(shown, out / "trend-fesl.png"),
         trend(bundled, out / "trend-bundled.png"),
         regret_figure({name: results[0] for name, results in regrets.items()}, out / "regret.png"),
-        write(out / "fesl.csv", csv([comparison for n in OVERLAPS for comparison in played[n]])),
-        write(out / "standardized.csv", csv(standardized)),
-        write(out / "bundled.csv", csv(bundled)),
+        write(out / "fesl.csv", to_csv([comparison for n in OVERLAPS for comparison in played[n]])),
+        write(out / "standardized.csv", to_csv(standardized)),
+        write(out / "bundled.csv", to_csv(bundled)),
         fill(out.with_suffix(".md"), blocks),
     ]
 
@@ -127,7 +140,9 @@ def _tests(comparisons: Sequence[Comparison]) -> str:
                 lines[row.name][f"b = {comparison.overlap}, {kind}"] = f"{row.verdict} ({row.p:.2g})"
                 counts[row.verdict] += 1
     columns = list(next(iter(lines.values())))
-    table = grid(["", *columns], [[name, *(cells[column] for column in columns)] for name, cells in lines.items()])
+    table = markdown_table(
+        ["", *columns], [[name, *(cells[column] for column in columns)] for name, cells in lines.items()]
+    )
     total = sum(counts.values())
     return (
         f"{table}\n\nOf {total} tests, {counts['=']} find no significant difference, {counts['+']} find PUFE "
@@ -148,7 +163,7 @@ def _readings(comparisons: Sequence[Comparison]) -> str:
         lines.append(line)
     total = ["worse than the best base model", ""]
     total += [str(sum(row.verdict == "-" for row in verdicts[tested].values())) for tested in _READINGS]
-    return grid(["", "best base model", *_READINGS], [*lines, total]) + "\n"
+    return markdown_table(["", "best base model", *_READINGS], [*lines, total]) + "\n"
 
 
 def _bound(regrets: Mapping[str, Sequence[Regret]]) -> str:
@@ -157,7 +172,7 @@ def _bound(regrets: Mapping[str, Sequence[Regret]]) -> str:
         final, bound = (values[-1] for values in results[0].against_best())
         holds = sum(result.holds for result in results)
         lines.append([name, f"{final:.1f}", f"{bound:.1f}", f"{holds} of {len(results)}"])
-    return grid(["", "regret, run 1", "bound, run 1", "runs within the bound in every round"], lines) + "\n"
+    return markdown_table(["", "regret, run 1", "bound, run 1", "runs within the bound in every round"], lines) + "\n"
 
 
 def fill(path: pathlib.Path, blocks: Mapping[str, str]) -> pathlib.Path:

@@ -1,0 +1,153 @@
+"""Where are the models of a fleet that are not in use?"""
+
+from __future__ import annotations
+
+import abc
+import pathlib
+import sqlite3
+import typing
+
+from river import base
+
+_SCHEMA = "CREATE TABLE IF NOT EXISTS models (key TEXT PRIMARY KEY, state BLOB NOT NULL)"
+
+
+class Store(base.Base, abc.ABC):
+    """States by key, each a sequence of bytes.
+
+    Attributes
+    ----------
+    lasts
+        Whether what was committed outlives the process.
+
+    """
+
+    lasts: bool = False
+
+    @abc.abstractmethod
+    def get(self, key: str) -> bytes | None:
+        """The state of a key, None if there is none."""
+
+    @abc.abstractmethod
+    def put(self, key: str, state: bytes) -> None:
+        """Write the state of a key; it lasts from the next `commit` on."""
+
+    @abc.abstractmethod
+    def names(self) -> list[str]:
+        """The names of all keys."""
+
+    def commit(self) -> None:
+        """Let what was written last, all or nothing."""
+
+    def close(self) -> None:
+        """Let go of what is in use; what was not committed is lost."""
+
+    def __str__(self) -> str:
+        return repr(self)
+
+
+class MemoryStore(Store):
+    """States in memory: smaller than models, and gone with the process.
+
+    **When to use it.** By default, for some thousands of keys.
+
+    Examples
+    --------
+    >>> from river_pufe.fleet import MemoryStore
+    >>> store = MemoryStore()
+    >>> store.put("a", b"state")
+    >>> store.get("a")
+    b'state'
+
+    """
+
+    def __init__(self) -> None:
+        self._states: dict[str, bytes] = {}
+
+    def get(self, key: str) -> bytes | None:
+        return self._states.get(key)
+
+    def put(self, key: str, state: bytes) -> None:
+        self._states[key] = state
+
+    def names(self) -> list[str]:
+        return list(self._states)
+
+
+class SQLiteStore(Store):
+    """States in one file, written in transactions: after a crash the file is what it was at the latest commit.
+
+    **When to use it.** For more keys than memory holds, or if the fleet must outlive the process. One process uses the
+    file at a time; another one is told so.
+
+    Parameters
+    ----------
+    path
+        The file. It is made, and opened, when it is needed first.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from river_pufe.fleet import SQLiteStore
+    >>> path = os.path.join(tempfile.mkdtemp(), "fleet.db")
+    >>> store = SQLiteStore(path)
+    >>> store.put("a", b"state")
+    >>> store.commit()
+    >>> store.close()
+    >>> SQLiteStore(path).get("a")
+    b'state'
+
+    """
+
+    lasts = True
+
+    def __init__(self, path: str | pathlib.Path) -> None:
+        self.path = path
+        self._connection: sqlite3.Connection | None = None
+
+    @classmethod
+    def _unit_test_params(cls) -> typing.Iterator[dict[str, typing.Any]]:
+        yield {"path": ":memory:"}
+
+    @property
+    def _open(self) -> sqlite3.Connection:
+        if self._connection is None:
+            # The fleet that uses it has a lock, so any of its threads may come.
+            connection = sqlite3.connect(self.path, timeout=0.0, check_same_thread=False, isolation_level=None)
+            try:
+                # One writer, which the file remembers; a commit does not wait for the disk, and survives a crash of
+                # the process; after a power failure the file is that of an earlier commit.
+                connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute("PRAGMA synchronous = NORMAL")
+                connection.execute("BEGIN IMMEDIATE")
+                connection.execute(_SCHEMA)
+            except sqlite3.DatabaseError as error:
+                connection.close()
+                why = "another fleet uses it" if "locked" in str(error) else str(error)
+                raise OSError(f"{self.path} cannot be used as a store: {why}") from None
+            self._connection = connection
+        return self._connection
+
+    def get(self, key: str) -> bytes | None:
+        row = self._open.execute("SELECT state FROM models WHERE key = ?", (key,)).fetchone()
+        return None if row is None else typing.cast(bytes, row[0])
+
+    def put(self, key: str, state: bytes) -> None:
+        self._open.execute("INSERT OR REPLACE INTO models VALUES (?, ?)", (key, state))
+
+    def names(self) -> list[str]:
+        return [row[0] for row in self._open.execute("SELECT key FROM models ORDER BY key")]
+
+    def commit(self) -> None:
+        if self._connection is not None:
+            self._connection.execute("COMMIT")
+            self._connection.execute("BEGIN IMMEDIATE")
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def __getstate__(self) -> dict[str, typing.Any]:
+        return {"path": self.path, "_connection": None}
