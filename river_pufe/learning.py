@@ -9,7 +9,6 @@ import numpy as np
 from river import base
 
 from .aggregation import AdaNormalHedge, Aggregator
-from .experts.experts import Predicted, Round
 from .experts.linear import LinearExperts
 from .experts.pool import as_experts
 from .frames import Batch
@@ -19,6 +18,7 @@ from .recovery.evolution import Event, FeatureSpace
 from .recovery.feature_recovery import FeatureRecovery
 from .recovery.reading import Reading
 from .recovery.spaces import FeatureSpaces
+from .rounds import Asked, Game
 from .state.stateful import Stateful
 from .tasks.task import Task
 from .values import Array, Key, Mask, Sample
@@ -29,7 +29,7 @@ class _Asked(typing.NamedTuple):
 
     version: int
     reading: Reading
-    predicted: Predicted
+    answer: Asked
 
 
 class FeatureEvolving(Stateful, base.Estimator):
@@ -50,7 +50,7 @@ class FeatureEvolving(Stateful, base.Estimator):
 
     """
 
-    DERIVED = (*Stateful.DERIVED, "_asked")
+    DERIVED = (*Stateful.DERIVED, "_asked", "_game")
 
     def __init__(
         self,
@@ -82,9 +82,11 @@ class FeatureEvolving(Stateful, base.Estimator):
         # How often the state has moved, and the latest prediction.
         self._version = 0
         self._asked: _Asked | None = None
+        self._game = Game(self._experts, self._aggregator, self._task)
 
     def rebuild(self) -> None:
         self._asked = None
+        self._game = Game(self._experts, self._aggregator, self._task)
 
     def __repr__(self) -> str:
         return shown(self)
@@ -112,25 +114,19 @@ class FeatureEvolving(Stateful, base.Estimator):
         y = self._task.validate(y)
         self._learn(*self._follow(x), y, w)
 
-    def _learn(self, reading: Reading, predicted: Predicted | None, y: typing.Any, w: float) -> None:
-        """Learn from a sample; `predicted` is what was predicted for it, if already known."""
-        task = self._task
+    def _learn(self, reading: Reading, asked: Asked | None, y: typing.Any, w: float) -> None:
+        """Learn from a sample; `asked` is what was predicted for it, if already known."""
+        task, experts = self._task, self._experts
         task.register(y)
-        if predicted is None or predicted.predictions.shape[1] != task.n_columns:
-            self._experts.make_room(task)
-            predicted = self._experts.predict(reading, task)
-        predictions, awake = predicted.predictions, predicted.awake
-        weights = self._aggregator.weights(awake)
-        mixture = weights.dot(predictions)
-        target = task.target(y)
-        losses = task.losses(np.concatenate((predictions, mixture[None])), target)
-        self._aggregator.update(losses[:-1], losses[-1], awake)
-        self._weights = weights
-        self._experts.learn(reading, Round(predicted, mixture, target, y, w), task)
+        if asked is None or len(asked.mixture) != task.n_columns:
+            experts.make_room(task)
+            asked = self._game.ask(reading)
+        self._game.play(reading, asked, y, w)
+        self._weights = asked.weights
         if (units := self._recovery.update(reading)) is not None:
-            self._experts.rescale(units, task)
-        if (unit := task.learn(y, mixture)) is not None:
-            self._experts.rescale_scores(*unit)
+            experts.rescale(units, task)
+        if (unit := task.learn(y, asked.mixture)) is not None:
+            experts.rescale_scores(*unit)
 
     @guarded
     def learn_many(self, X: typing.Any, y: typing.Any, w: typing.Any = None) -> None:
@@ -195,7 +191,7 @@ class FeatureEvolving(Stateful, base.Estimator):
         if (units := self._recovery.update(reading)) is not None:
             self._experts.rescale(units, self._task)
 
-    def _follow(self, x: Sample) -> tuple[Reading, Predicted | None]:
+    def _follow(self, x: Sample) -> tuple[Reading, Asked | None]:
         """Follow the keys of a sample; its reading, and what was predicted for it if it was asked about last."""
         asked = self._asked if self._asked is not None and self._asked.version == self._version else None
         evolution, reading = self._recovery.advance(x, asked.reading if asked is not None else None)
@@ -203,31 +199,26 @@ class FeatureEvolving(Stateful, base.Estimator):
         if evolution:
             self._reset(self._experts.follow(evolution, self._weights))
         elif asked is not None and reading is asked.reading:
-            return reading, asked.predicted
+            return reading, asked.answer
         return reading, None
 
     def _reset(self, born: Mask) -> None:
         self._aggregator.reset(born, self._experts.priors)
 
-    def _predict(self, x: Sample) -> tuple[Array, Array]:
-        """Predictions of the experts for a sample, and which are awake."""
+    def _ask(self, x: Sample) -> Asked:
+        """What is predicted for a sample."""
         version = self._version
         reading = self._recovery.read(x)
-        predicted = self._experts.predict(reading, self._task)
-        self._asked = _Asked(version, reading, predicted)
-        return predicted.predictions, predicted.awake
-
-    def _mixture(self, x: Sample) -> Array:
-        predictions, awake = self._predict(x)
-        mixture: Array = self._aggregator.weights(awake).dot(predictions)
-        return mixture
+        answer = self._game.ask(reading)
+        self._asked = _Asked(version, reading, answer)
+        return answer
 
     def _mixtures(self, batch: Batch) -> Array:
         """Mixtures for all rows of a batch, shape (rows, columns)."""
         views = self._recovery.read_many(batch.keys, batch.rows) if batch.rows is not None else None
         predicted = self._experts.predict_many(views, self._task) if views is not None else None
         if predicted is None:
-            return np.array([self._mixture(x) for x in batch]).reshape(len(batch), self._task.n_columns)
+            return np.array([self._ask(x).mixture for x in batch]).reshape(len(batch), self._task.n_columns)
         predictions, awake = predicted
         mixtures: Array = np.einsum("nec,e->nc", predictions, self._aggregator.weights(awake))
         return mixtures

@@ -30,7 +30,22 @@ def _value(value: typing.Any) -> str:
 
 
 class Part(base.Base):
-    """What a model is made of: a prototype that is cloned, with each parameter under its own name."""
+    """What a model is made of: a prototype that is cloned, with each parameter under its own name.
+
+    Attributes
+    ----------
+    form
+        What `kernels` need in order to do the work of the part; they see changes in its arrays. None where a part does
+        it itself. A subclass has methods of its own, so unless it says otherwise, its form is None.
+
+    """
+
+    form: typing.Any = None
+
+    def __init_subclass__(cls, **kwargs: typing.Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "form" not in vars(cls):
+            cls.form = None
 
     def __repr__(self) -> str:
         return shown(self)

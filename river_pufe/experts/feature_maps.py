@@ -7,13 +7,11 @@ import math
 
 import numpy as np
 
+from .. import kernels
 from ..part import Part
 from ..recovery.linear_map import Affine
 from ..recovery.scaling import NewUnits
 from ..values import Array, Indices, Mask
-
-#: Squared distances below this share of the mean one are rounding.
-_SAME = 1e-9
 
 
 class FeatureMap(Part, abc.ABC):
@@ -101,8 +99,20 @@ class FeatureMap(Part, abc.ABC):
         """
         return None
 
-    def learn(self, row: Array, outcome: Array, w: float) -> None:  # noqa: B027
-        """Learn from a completed row, shape (d,), and what came of it, shape (outcomes,); w is its weight."""
+    @property
+    def learns(self) -> bool:
+        """Whether the map learns now."""
+        return True
+
+    def learn(self, row: Array, outcome: Array, w: float) -> bool:
+        """Learn from a completed row, shape (d,), and what came of it, shape (outcomes,); w is its weight.
+
+        Returns
+        -------
+        Whether the form of the map is another one now.
+
+        """
+        return False
 
     def make_room(self, n_outcomes: int) -> Indices:
         """Outcomes have so many entries from now on; what each feature was before, shape (n,) of then."""
@@ -116,6 +126,8 @@ class Identity(FeatureMap):
     """The row itself."""
 
     per_slot = True
+    learns = False
+    form = kernels.Same()
 
     def __init__(self) -> None:
         self._n = 0
@@ -199,9 +211,15 @@ class RandomFourier(FeatureMap):
     def n(self) -> int:
         return self.n_features
 
+    @property
+    def form(self) -> kernels.Fourier:  # type: ignore[override]
+        return self._form()
+
+    def _form(self) -> kernels.Fourier:
+        return kernels.Fourier(self._frequencies, self._phases, self._heights)
+
     def __call__(self, rows: Array) -> Array:
-        features: Array = np.cos(rows @ self._frequencies.T + self._phases) * self._heights
-        return features
+        return kernels.features(rows, self._form())
 
     def open(self, n_slots: int, n_known: int, strengths: Array, overlap: bool) -> Indices:
         origins = np.arange(self.n_features)
@@ -218,10 +236,10 @@ class RandomFourier(FeatureMap):
 
     def keep(self, slots: Mask, recover: Affine | None) -> Indices:
         dropped = self._frequencies[:, ~slots]
-        self._frequencies, self._rows = self._frequencies[:, slots], self._rows[:, slots]
+        self._frequencies, self._rows = np.ascontiguousarray(self._frequencies[:, slots]), self._rows[:, slots]
         if recover is not None:
             moved, constant = recover.pull_back(dropped.T)
-            self._frequencies = self._frequencies + moved.T
+            self._frequencies += moved.T
             self._phases = self._phases + constant
         return np.arange(self.n_features)
 
@@ -231,12 +249,15 @@ class RandomFourier(FeatureMap):
         self._rows = units.factor * self._rows + units.shift
         return None
 
-    def learn(self, row: Array, outcome: Array, w: float) -> None:
-        if not self._waiting:
-            return
+    @property
+    def learns(self) -> bool:
+        return self._waiting
+
+    def learn(self, row: Array, outcome: Array, w: float) -> bool:
         self._rows = np.vstack([self._rows[-self.n_rows :], row])
         if len(self._rows) >= self.n_rows:
             self._draw()
+        return not self._waiting
 
     def _draw(self) -> None:
         rng = np.random.default_rng((self.seed, self._n_draws))
@@ -278,29 +299,29 @@ class Neighbours(FeatureMap):
         if not window >= 1:
             raise ValueError(f"window is a number of rows, 1 or more, not {window!r}")
         self.window = window
-        # Room for rows, the squares of their lengths, their outcomes and weights, and whether they are of an earlier
-        # space; how many there are, and which is the oldest once there are as many as the window has.
+        # As in `kernels.Nearest`.
         self._rows: Array = np.zeros((0, 0))
         self._squares: Array = np.zeros(0)
         self._outcomes: Array = np.zeros((0, 0))
         self._weights: Array = np.zeros(0)
         self._earlier: Mask = np.zeros(0, dtype=bool)
-        self._known = self._oldest = 0
+        self._counts = np.zeros(2, dtype=np.int64)
 
     @property
     def n(self) -> int:
         return self._outcomes.shape[1]
 
+    @property
+    def form(self) -> kernels.Nearest:  # type: ignore[override]
+        return self._form()
+
+    def _form(self) -> kernels.Nearest:
+        return kernels.Nearest(
+            self._rows, self._squares, self._outcomes, self._weights, self._earlier, self._counts
+        )
+
     def __call__(self, rows: Array) -> Array:
-        if not self._known:
-            return np.zeros((len(rows), self.n))
-        there = slice(self._known)
-        apart = self._squares[there] - 2.0 * (rows @ self._rows[there].T) + np.square(rows).sum(1)[:, None]
-        # Rows that are the same but for rounding count alike.
-        apart = np.maximum(apart, _SAME * (1.0 + apart.mean(1, keepdims=True)))
-        weights = self._weights[there] * np.square(apart.min(1, keepdims=True) / apart)
-        means: Array = weights @ self._outcomes[there] / weights.sum(1, keepdims=True)
-        return means
+        return kernels.features(rows, self._form())
 
     def make_room(self, n_outcomes: int) -> Indices:
         before = self.n
@@ -310,16 +331,17 @@ class Neighbours(FeatureMap):
     def open(self, n_slots: int, n_known: int, strengths: Array, overlap: bool) -> Indices:
         self._rows = np.hstack([self._rows, np.zeros((len(self._rows), n_slots))])
         if overlap:
-            self._earlier[: self._known] = True
+            self._earlier[: self._counts[0]] = True
         return np.arange(self.n)
 
     def keep(self, slots: Mask, recover: Affine | None) -> Indices:
-        by_age = np.roll(np.arange(self._known), -self._oldest)
+        known, oldest = self._counts
+        by_age = np.roll(np.arange(known), -oldest)
         kept = by_age[~self._earlier[by_age]]
-        self._rows, self._outcomes = self._rows[kept][:, slots], self._outcomes[kept]
+        self._rows, self._outcomes = np.ascontiguousarray(self._rows[kept][:, slots]), self._outcomes[kept]
         self._squares, self._earlier = np.square(self._rows).sum(1), self._earlier[kept]
         self._weights = self._weights[kept]
-        self._known, self._oldest = len(kept), 0
+        self._counts[:] = len(kept), 0
         return np.arange(self.n)
 
     def rescale(self, units: NewUnits) -> None:
@@ -328,19 +350,18 @@ class Neighbours(FeatureMap):
         return None
 
     def rescale_scores(self, factor: float, shift: float) -> None:
-        self._outcomes = factor * self._outcomes + shift
+        self._outcomes *= factor
+        self._outcomes += shift
 
-    def learn(self, row: Array, outcome: Array, w: float) -> None:
+    def learn(self, row: Array, outcome: Array, w: float) -> bool:
         if w == 0.0:
-            return
-        if self._known < self.window:
-            at, self._known = self._known, self._known + 1
-            if at == len(self._rows):
-                self._make_room(min(max(len(self._rows), 16), self.window - at))
-        else:
-            at, self._oldest = self._oldest, (self._oldest + 1) % self.window
-        self._rows[at], self._outcomes[at] = row, outcome
-        self._squares[at], self._earlier[at], self._weights[at] = row @ row, False, w
+            return False
+        known = len(self._rows)
+        grows = known < self.window and self._counts[0] == known
+        if grows:
+            self._make_room(min(max(known, 16), self.window - known))
+        kernels.remember(row, outcome, w, self._form())
+        return bool(grows)
 
     def _make_room(self, more: int) -> None:
         self._rows = np.vstack([self._rows, np.zeros((more, self._rows.shape[1]))])

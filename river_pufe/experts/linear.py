@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import itertools
 import math
+import typing
 
 import numpy as np
 
+from .. import kernels
 from ..recovery.evolution import Evolution
 from ..recovery.reading import COMPLETED, FRESH, PRESENT, Reading
 from ..recovery.scaling import NewUnits
+from ..state.parts import Stored
 from ..tasks.task import Task
 from ..values import Array, Indices, Mask
 from .experts import Experts, Predicted, Round
@@ -21,7 +24,7 @@ from .rules import ImplicitGradient, Newton, UpdateRule
 RULE_PRIOR, MAP_PRIOR = (1.0, 1.0, 0.1), (1.0, 0.3, 0.1)
 
 
-class LinearExperts(Experts):
+class LinearExperts(Stored, Experts):
     """Linear models: feature maps × views × rules.
 
     Three *views* of a sample:
@@ -63,6 +66,7 @@ class LinearExperts(Experts):
     """
 
     VIEWS = ("present", "recovered", "fresh")
+    DERIVED = ("_forms", "_form")
 
     def __init__(
         self,
@@ -126,14 +130,12 @@ class LinearExperts(Experts):
                 if each.of_outcomes:
                     for rule in rules:
                         rule.rearrange(np.full(each.n, -1))
+            self.rebuild()
 
     def predict(self, reading: Reading, task: Task) -> Predicted:
         inputs = self._inputs(reading.views, task)
-        if len(inputs) == 1:
-            scores = inputs[0] @ self._weights.reshape(len(self._weights), -1)
-        else:
-            scores = np.einsum("vi,igvc->gvc", inputs, self._weights)
-        return Predicted(task.predictions(scores.reshape(len(self._awake), self._n_columns)), self._awake, inputs)
+        scores = kernels.linear_scores(inputs, self._weights)
+        return Predicted(task.predictions(scores), self._awake, inputs)
 
     def predict_many(self, views: Array, task: Task) -> tuple[Array, Array] | None:
         if not self._n_columns:
@@ -146,7 +148,7 @@ class LinearExperts(Experts):
         """What the models read, shape (views, inputs), from standardized rows behind a leading 1."""
         inputs = np.empty((len(views), len(self._weights)))
         inputs[:, 0] = 1.0
-        rows = _clipped(views[:, 1:], task.clip)
+        rows = kernels.clip(np.ascontiguousarray(views[:, 1:]), task.clip)
         start = 1
         for each, end in zip(self._maps, self._ends):
             inputs[:, start:end] = each(rows)
@@ -154,34 +156,48 @@ class LinearExperts(Experts):
         return inputs
 
     def learn(self, reading: Reading, round_: Round, task: Task) -> None:
+        if not self._n_columns:
+            return
         inputs: Array = round_.predicted.inputs
         learn_from = min(COMPLETED, len(inputs) - 1)
-        if self._n_columns:
-            errors = task.errors(round_.predicted.predictions, round_.target)
-            curvature = task.curvature(round_.mixture, round_.target)
-            if round_.w != 1.0:
-                curvature, errors = round_.w * curvature, round_.w * errors
-            self._step(inputs, curvature, errors.reshape(self._weights.shape[1:]), learn_from)
-        row, outcome = _clipped(reading.completed[1:], task.clip), task.outcome(round_.y)
-        for each in self._maps:
-            each.learn(row, outcome, round_.w)
+        errors = task.errors(round_.predicted.predictions, round_.target)
+        curvature = task.curvature(round_.mixture, round_.target)
+        if round_.w != 1.0:
+            curvature, errors = round_.w * curvature, round_.w * errors
+        blocks = itertools.pairwise([0, *self._ends])
+        rules = [
+            [
+                form
+                if form is not None
+                else kernels.Given(rule.forgetting, *rule.step(inputs[:, start:end], curvature, learn_from))
+                for form, rule in zip(forms, rules)
+            ]
+            for forms, rules, (start, end) in zip(self._forms, self._rules, blocks)
+        ]
+        kernels.learn_linear(inputs, curvature, learn_from, errors, self._in_form(rules))
 
-    def _step(self, inputs: Array, curvature: float, errors: Array, learn_from: int) -> None:
-        """Move the weights; errors have the shape (models, views, columns)."""
-        n_rules, n_views = len(self.rules), len(inputs)
-        directions = np.empty((n_rules, n_views, inputs.shape[1]))
-        damping = np.empty((n_rules, n_views))
-        damping[:] = np.array([rule.forgetting for rule in self.rules])[:, None]
-        start = 0
-        for k, (rules, end) in enumerate(zip(self._rules, self._ends)):
-            for r, rule in enumerate(rules):
-                directions[r, :, start:end], forms = rule.step(inputs[:, start:end], curvature, learn_from)
-                damping[r] += curvature * forms
-            start = end
-            if k in self._heads:
-                models = slice(n_rules * self._heads.index(k), n_rules * (self._heads.index(k) + 1))
-                gains = (directions[:, :, :end] / damping[:, :, None]).transpose(2, 0, 1)
-                self._weights[:end, models] += gains[..., None] * errors[models]
+    def remember(self, reading: Reading, y: typing.Any, w: float, task: Task) -> None:
+        learning = [each for each in self._maps if each.learns]
+        if not learning:
+            return
+        row, outcome = kernels.clip(reading.completed[1:], task.clip), task.outcome(y)
+        changed = [each.learn(row, outcome, w) for each in learning]
+        if any(changed):
+            self.rebuild()
+
+    @property
+    def form(self) -> kernels.Linear | None:  # type: ignore[override]
+        return self._form
+
+    def rebuild(self) -> None:
+        self._forms = [[rule.form for rule in rules] for rules in self._rules]
+        form = self._in_form(self._forms)
+        is_known = None not in form.maps and not any(None in forms for forms in self._forms)
+        self._form = form if is_known else None
+
+    def _in_form(self, rules: list[list[kernels.RuleForm]]) -> kernels.Linear:
+        maps = [each.form for each in self._maps]
+        return kernels.Linear(maps, self._heads, self._ends, rules, self._weights, self._awake)
 
     def follow(self, evolution: Evolution, weights: Array) -> Mask:
         born = np.zeros(self._weights.shape[1:3], dtype=bool)
@@ -196,6 +212,7 @@ class LinearExperts(Experts):
         for identifier in evolution.forgotten:
             del self._retired[identifier]
         born |= evolution.replaced
+        self.rebuild()
         return born.reshape(-1)
 
     def _start_fresh(self, shares: Array) -> None:
@@ -260,6 +277,7 @@ class LinearExperts(Experts):
         for rules, block, start in zip(self._rules, blocks, [0, *starts[1:]]):
             for rule in rules:
                 rule.rearrange(np.where(block >= 0, block - start, -1))
+        self.rebuild()
 
     def rescale(self, units: NewUnits, task: Task) -> None:
         if not task.exact:
@@ -274,6 +292,7 @@ class LinearExperts(Experts):
                 new = NewUnits(np.append(1.0, new.factor), np.append(0.0, new.shift), np.append(math.inf, new.seen))
             for r, rule in enumerate(rules):
                 weights[start:end, :, r] = rule.rescale(new, weights[start:end, :, r])
+        self.rebuild()
 
     def rescale_scores(self, factor: float, shift: float) -> None:
         self._unit *= factor
@@ -290,10 +309,6 @@ class LinearExperts(Experts):
 
 def _shares(prior: tuple[float, ...] | None, otherwise: tuple[float, ...]) -> tuple[float, ...]:
     return otherwise if prior is None else prior
-
-
-def _clipped(rows: Array, limit: float) -> Array:
-    return np.maximum(np.minimum(rows, limit), -limit)
 
 
 def _with_mean(weights: Array, share: float, more: int) -> Array:

@@ -87,6 +87,10 @@ class Pool(Experts):
         for member, predicted in zip(self._members, round_.predicted.inputs):
             member.learn(reading, Round(predicted, round_.mixture, round_.target, round_.y, round_.w), task)
 
+    def remember(self, reading: Reading, y: typing.Any, w: float, task: Task) -> None:
+        for member in self._members:
+            member.remember(reading, y, w, task)
+
     def rescale(self, units: NewUnits, task: Task) -> None:
         for member in self._members:
             member.rescale(units, task)

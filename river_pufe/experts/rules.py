@@ -5,14 +5,12 @@ from __future__ import annotations
 import abc
 
 import numpy as np
-from scipy.linalg import blas
 
+from .. import kernels
 from ..part import Part
 from ..recovery.scaling import NewUnits
 from ..values import Array, Indices, Mask
 
-#: Fold the scale into the matrix once it exceeds this, to avoid overflow.
-_LARGE = 1e6
 #: Units of so many values are worth to be followed: where it is known how certain each weight is, and where it is not.
 _ROUGH, _FIRM = 3, 30
 #: Units that differ by more than this (a logarithm) change what a prior means; restoring it costs O(d³), so up to so
@@ -119,54 +117,31 @@ class Newton(UpdateRule):
         self.forgetting = forgetting
         self.prior = prior
         self.max_size = max_size
-        # P = scale · inverse, of which only the upper triangle is up to date, or its diagonal alone.
+        # As in `kernels.SecondOrder`.
         self._inverse: Array = np.zeros((0, 0), order="F")
-        self._scale = 1.0
-        # The share of the prior that is left.
-        self._left = 1.0
-        self._trace = 0.0
-        # What the trace of P was before anything was learned.
-        self._most = 0.0
+        self._numbers: Array = np.array([1.0, 1.0, 0.0, 0.0])
 
     @property
     def name(self) -> str:
         return "newton" if self.forgetting == 1 else f"newton {self.forgetting:g}"
 
-    def step(self, views: Array, curvature: float, learn_from: int) -> tuple[Array, Array]:
-        full = self._inverse.ndim == 2
-        directions = np.empty_like(views)
-        for view, direction in zip(views, directions):
-            direction[:] = blas.dsymv(self._scale, self._inverse, view) if full else self._scale * self._inverse * view
-        forms: Array = np.einsum("vd,vd->v", views, directions)
-        direction, row = directions[learn_from], views[learn_from]
-        if full:
-            shrink = -curvature / (self._scale * (self.forgetting + curvature * float(forms[learn_from])))
-            self._inverse = blas.dsyr(shrink, direction, a=self._inverse, overwrite_a=1)
-            if self.forgetting < 1.0:
-                self._trace += shrink * float(direction.dot(direction))
-        else:
-            self._inverse = 1.0 / (1.0 / self._inverse + (curvature * self._scale / self.forgetting) * row * row)
-            self._trace = float(self._inverse.sum())
-        # Directions that are not seen for long must not become more uncertain than they were at first.
-        if self.forgetting < 1.0 and self._trace * self._scale < self._most:
-            self._forget()
-        return directions, forms
+    @property
+    def form(self) -> kernels.SecondOrder:  # type: ignore[override]
+        return self._form()
 
-    def _forget(self) -> None:
-        self._scale /= self.forgetting
-        self._left *= self.forgetting
-        if self._scale > _LARGE:
-            self._inverse *= self._scale
-            self._scale = 1.0
-            self._measure()
+    def _form(self) -> kernels.SecondOrder:
+        return kernels.SecondOrder(self.forgetting, self._inverse, self._numbers)
+
+    def step(self, views: Array, curvature: float, learn_from: int) -> tuple[Array, Array]:
+        return kernels.directions(views, curvature, learn_from, self._form())
 
     def _measure(self) -> None:
-        self._trace = float(_diagonal(self._inverse).sum())
-        self._most = len(self._inverse) ** 0.5 / self.prior
+        self._numbers[kernels.TRACE] = _diagonal(self._inverse).sum()
+        self._numbers[kernels.MOST] = len(self._inverse) ** 0.5 / self.prior
 
     def rearrange(self, origins: Indices) -> None:
         d, known = len(origins), origins >= 0
-        fresh = 1.0 / (self.prior * max(d, 1) ** 0.5 * self._scale)
+        fresh = 1.0 / (self.prior * max(d, 1) ** 0.5 * self._numbers[kernels.SCALE])
         if d > self.max_size:
             self._inverse = np.where(known, _diagonal(self._inverse)[origins], fresh) if known.any() else fresh * np.ones(d)
         else:
@@ -190,11 +165,11 @@ class Newton(UpdateRule):
             self._inverse /= factor * factor
             self._measure()
             return restated(factor, shift, weights)
-        P = self._scale * _symmetric(self._inverse)
-        d, most = len(P), self._most
+        P = self._numbers[kernels.SCALE] * _symmetric(self._inverse)
+        d = len(P)
         if d <= _NARROW and bool(np.any(np.abs(np.log(factor)) > _NOTABLE)):
             # What was seen is expressed in the new units, and what was assumed is assumed in the new units instead.
-            assumed = self._left * self.prior * d**0.5 * np.eye(d)
+            assumed = self._numbers[kernels.LEFT] * self.prior * d**0.5 * np.eye(d)
             information = np.linalg.inv(P)
             moment = information @ weights.reshape(d, -1)
             seen = _transformed(factor, shift, _transformed(factor, shift, information - assumed).T)
@@ -204,9 +179,8 @@ class Newton(UpdateRule):
         else:
             P = restated(factor, shift, restated(factor, shift, P).T)
             weights = restated(factor, shift, weights)
-        self._inverse, self._scale = np.asfortranarray(P), 1.0
+        self._inverse, self._numbers[kernels.SCALE] = np.asfortranarray(P), 1.0
         self._measure()
-        self._most = most
         return weights
 
 
@@ -254,9 +228,12 @@ class ImplicitGradient(UpdateRule):
     def name(self) -> str:
         return f"gradient {self.rate:g}"
 
+    @property
+    def form(self) -> kernels.FirstOrder:  # type: ignore[override]
+        return kernels.FirstOrder(self.rate)
+
     def step(self, views: Array, curvature: float, learn_from: int) -> tuple[Array, Array]:
-        directions = self.rate * views
-        return directions, np.einsum("vd,vd->v", views, directions)
+        return kernels.directions(views, curvature, learn_from, kernels.FirstOrder(self.rate))
 
     def rearrange(self, origins: Indices) -> None:
         pass

@@ -8,15 +8,13 @@ from __future__ import annotations
 import itertools
 import math
 import struct
-import typing
 
 import numpy as np
-import numpy.typing as npt
 from scipy import special
+from scipy.linalg import blas
 
 from ..values import LARGEST, Array, Key, Mask, Sample, number
-
-Integers = npt.NDArray[np.int64]
+from .forms import LEFT, SCALE, TRACE, FeatureForm, FirstOrder, Fourier, Given, Hedge, Integers, Linear, Nearest, RuleForm, Same
 
 #: Types whose values are numbers at a glance.
 _PLAIN = frozenset({float, int, bool, np.bool_, *(np.dtype(code).type for code in "fdbhilqBHILQ")})
@@ -25,27 +23,21 @@ _NAN = itertools.repeat(math.nan)
 SPELL_PRIOR = 10.0
 
 
-class Row(typing.NamedTuple):
-    """The values of a sample by slot.
+def read(x: Sample, keys: list[Key], slots: dict[Key, int]) -> tuple[Array, dict[Key, float]]:
+    """Row of a sample. Costs O(d).
 
     Parameters
     ----------
-    values
-        Shape (d,); NaN where absent.
-    present
-        Which slots have a value in the sample, shape (d,).
-    unknown
-        The values under keys that have no slot.
+    x
+        The sample.
+    keys
+        Keys by slot.
+    slots
+        Slots by key.
 
-    """
-
-    values: Array
-    present: Mask
-    unknown: dict[Key, float]
-
-
-def read(x: Sample, keys: list[Key], slots: dict[Key, int]) -> Row:
-    """Row of a sample, given the keys by slot and the slots by key. Costs O(d).
+    Returns
+    -------
+    The values by slot, shape (d,), NaN where absent; and the values under keys that have no slot.
 
     Raises
     ------
@@ -53,10 +45,11 @@ def read(x: Sample, keys: list[Key], slots: dict[Key, int]) -> Row:
         If a value is not a finite number, also under a key that is not known.
 
     """
-    return _read_at_once(x, keys, slots) or _read_one_by_one(x, keys, slots)
+    values = _read_at_once(x, keys, slots)
+    return _read_one_by_one(x, keys, slots) if values is None else (values, {})
 
 
-def _read_at_once(x: Sample, keys: list[Key], slots: dict[Key, int]) -> Row | None:
+def _read_at_once(x: Sample, keys: list[Key], slots: dict[Key, int]) -> Array | None:
     """Row of a dict of plain numbers under known keys; None for any other sample."""
     # Other mappings may make up values of keys that are not there.
     if type(x) is not dict:
@@ -68,16 +61,15 @@ def _read_at_once(x: Sample, keys: list[Key], slots: dict[Key, int]) -> Row | No
         values = np.frombuffer(struct.pack(f"{len(found)}d", *found))
     except struct.error:  # an int beyond the range of floats
         return None
-    present = np.abs(values) <= LARGEST
-    n_present = np.count_nonzero(present)
+    n_present = np.count_nonzero(np.abs(values) <= LARGEST)
     if n_present == len(x):
-        return Row(values, present, {})
+        return values
     # Absent keys may be named as well, with a NaN. What is neither there nor NaN is too large.
     all_known = slots.keys() >= x.keys()
-    return Row(values, present, {}) if all_known and n_present == np.count_nonzero(values == values) else None
+    return values if all_known and n_present == np.count_nonzero(values == values) else None
 
 
-def _read_one_by_one(x: Sample, keys: list[Key], slots: dict[Key, int]) -> Row:
+def _read_one_by_one(x: Sample, keys: list[Key], slots: dict[Key, int]) -> tuple[Array, dict[Key, float]]:
     """Row of any sample."""
     values = np.full(len(keys), math.nan)
     unknown = {}
@@ -88,11 +80,11 @@ def _read_one_by_one(x: Sample, keys: list[Key], slots: dict[Key, int]) -> Row:
             values[slot] = reading
         elif not math.isnan(reading):
             unknown[key] = reading
-    return Row(values, ~np.isnan(values), unknown)
+    return values, unknown
 
 
 def account(
-    present: Mask,
+    values: Array,
     round_: int,
     limit: float,
     before: Mask,
@@ -104,12 +96,12 @@ def account(
     since: Integers,
     due: Array,
 ) -> tuple[list[int], list[int]]:
-    """Account for the keys that are present in a round, as `recovery.presence.Presence` says.
+    """Account for the keys that are absent from a round, as `recovery.presence.Presence` says.
 
     Parameters
     ----------
-    present
-        Which slots are present, shape (d,) as all arrays are.
+    values
+        Values by slot, NaN where absent, shape (d,) as all arrays are.
     round_
         Number of the round.
     limit
@@ -136,6 +128,7 @@ def account(
     The slots that returned from the gone, and those that have vanished.
 
     """
+    present = values == values
     changed = np.flatnonzero(present != before)
     returned: list[int] = []
     if len(changed):
@@ -173,12 +166,231 @@ def account(
     return returned, lost.tolist()
 
 
-def strengths_of(regrets: Array, magnitudes: Array, prior: Array) -> Array:
-    """How much experts count by AdaNormalHedge, up to a factor; all of shape (n,)."""
+def standardize(row: Array, mean: Array, inverse: Array, limit: float) -> Array:
+    """(row - mean) · inverse, clipped at ± limit; NaN where it was. Shapes (d,), or (n, d) for the row."""
+    scaled = row - mean
+    scaled *= inverse
+    return clip(scaled, limit)
+
+
+def clip(row: Array, limit: float) -> Array:
+    """A row clipped at ± limit, NaN where it was; of any shape."""
+    clipped = np.minimum(row, limit)
+    return np.maximum(clipped, -limit, out=clipped)
+
+
+# What experts predict, and how much each of them counts.
+
+
+def linear_scores(inputs: Array, weights: Array) -> Array:
+    """Scores of linear models.
+
+    Parameters
+    ----------
+    inputs
+        What the models read, shape (1, inputs), or (views, inputs) if the views differ.
+    weights
+        Shape (inputs, groups, views, columns).
+
+    Returns
+    -------
+    Shape (groups · views, columns).
+
+    """
+    n, groups, views, columns = weights.shape
+    if len(inputs) == 1:
+        scores: Array = inputs[0] @ weights.reshape(n, groups * views * columns)
+    else:
+        scores = np.einsum("vi,igvc->gvc", inputs, weights)
+    return scores.reshape(groups * views, columns)
+
+
+def probabilities(scores: Array) -> Array:
+    """Probabilities of all classes but the first, whose score is 0; both of shape (n, columns)."""
+    if scores.shape[1] == 1:
+        odds: Array = special.expit(scores)
+        return odds
+    top = np.maximum(scores.max(1, initial=0.0, keepdims=True), 0.0)
+    odds = np.exp(scores - top)
+    odds /= odds.sum(1, keepdims=True) + np.exp(-top)
+    return odds
+
+
+def weigh(strengths: Array, awake: Array) -> Array:
+    """Weights that sum to 1, 0 where asleep, all awake alike if their strengths say nothing; all of shape (n,)."""
+    total = float(strengths.dot(awake))
+    if not 0.0 < total < math.inf:
+        strengths, total = np.ones_like(awake), float(awake.sum()) or 1.0
+    weights: Array = strengths * awake
+    weights /= total
+    return weights
+
+
+# What it costs to be wrong, and what follows from it.
+
+
+def brier(predictions: Array, target: Array) -> Array:
+    """Brier losses of probabilities, halved to lie in [0, 1]; shapes (n, columns), (columns,) and (n,)."""
+    off = predictions - target
+    squares = off * off
+    losses: Array = squares[:, 0] if off.shape[1] == 1 else 0.5 * (squares.sum(1) + np.square(off.sum(1)))
+    return losses
+
+
+def probability_errors(predictions: Array, target: Array) -> Array:
+    """The Newton direction of the logistic loss at even odds, shape (n, columns)."""
+    off = target - predictions
+    n = off.shape[1]
+    return off if n == 1 else (off + off.sum(1, keepdims=True)) * (n / (n + 1))
+
+
+def probability_curvature(mixture: Array) -> float:
+    """Mean second derivative of the logistic loss by a score, at probabilities of shape (columns,)."""
+    shares: list[float] = mixture.tolist()
+    first = 1.0 - sum(shares)
+    return (1.0 - first * first - sum(p * p for p in shares)) / (len(shares) + 1)
+
+
+def regret(losses: Array, loss: float, awake: Array, hedge: Hedge) -> None:
+    """Learn from the losses of a round, all of shape (n,), and that of the mixture."""
+    forgetting, regrets, magnitudes, _, _ = hedge
     # Plain floats: for a handful of experts they are faster than arrays.
+    loss = float(loss)
+    gained = [(loss - own) * share if share else 0.0 for own, share in zip(losses.tolist(), awake.tolist())]
+    regrets[:] = [forgetting * known + more for known, more in zip(regrets.tolist(), gained)]
+    magnitudes[:] = [forgetting * known + abs(more) for known, more in zip(magnitudes.tolist(), gained)]
+    strengthen(hedge)
+
+
+def strengthen(hedge: Hedge) -> None:
+    """Compute the strengths from regrets and magnitudes."""
+    _, regrets, magnitudes, prior, strengths = hedge
     pairs = [(r, 3.0 * magnitude + 3.0) for r, magnitude in zip(regrets.tolist(), magnitudes.tolist())]
     uppers = [(r + 1.0) * (r + 1.0) / scale if r > -1.0 else 0.0 for r, scale in pairs]
     lowers = [(r - 1.0) * (r - 1.0) / scale if r > 1.0 else 0.0 for r, scale in pairs]
     # Φ overflows at an exponent of 710. Only ratios of weights matter, so the largest exponent is taken out.
     top, exp = max(uppers, default=0.0), math.exp
-    return np.array([q * (exp(u - top) - exp(v - top)) for q, u, v in zip(prior.tolist(), uppers, lowers)])
+    strengths[:] = [q * (exp(u - top) - exp(v - top)) for q, u, v in zip(prior.tolist(), uppers, lowers)]
+
+
+#: Fold the scale into the matrix once it exceeds this, to avoid overflow.
+LARGE = 1e6
+
+
+def directions(views: Array, curvature: float, learn_from: int, rule: RuleForm) -> tuple[Array, Array]:
+    """Directions P x for the views x of a sample, and xᵀ P x, from which P learns.
+
+    Parameters
+    ----------
+    views
+        Shape (views, n).
+    curvature
+        Second derivative h of the loss by the score, times the weight of the sample.
+    learn_from
+        The view to learn from.
+    rule
+        P, which moves.
+
+    Returns
+    -------
+    Shapes (views, n) and (views,).
+
+    """
+    if isinstance(rule, Given):
+        return rule.directions, rule.squares
+    if isinstance(rule, FirstOrder):
+        return rule.rate * views, rule.rate * np.square(views).sum(1)
+    forgetting, inverse, numbers = rule
+    scale, _, trace, most = numbers.tolist()
+    full = inverse.ndim == 2
+    found = np.array([blas.dsymv(scale, inverse, view) for view in views]) if full else scale * inverse * views
+    squares: Array = (views * found).sum(1)
+    if full:
+        step = found[learn_from]
+        shrink = -curvature / (scale * (forgetting + curvature * float(squares[learn_from])))
+        blas.dsyr(shrink, step, a=inverse, overwrite_a=1)
+        numbers[TRACE] = trace = trace + shrink * float(step.dot(step))
+    else:
+        row = views[learn_from]
+        inverse[:] = 1.0 / (1.0 / inverse + (curvature * scale / forgetting) * row * row)
+        numbers[TRACE] = trace = float(inverse.sum())
+    # Directions that are not seen for long must not become more uncertain than they were at first.
+    if forgetting < 1.0 and trace * scale < most:
+        numbers[SCALE] /= forgetting
+        numbers[LEFT] *= forgetting
+        if numbers[SCALE] > LARGE:
+            inverse *= numbers[SCALE]
+            numbers[SCALE] = 1.0
+            numbers[TRACE] = inverse.trace() if full else inverse.sum()
+    return found, squares
+
+
+def learn_linear(inputs: Array, curvature: float, learn_from: int, errors: Array, experts: Linear) -> None:
+    """Move linear models by their errors: w ← w + P x · error / (λ + h xᵀ P x), with P block by block.
+
+    Parameters
+    ----------
+    inputs
+        What the models read, shape (1, inputs), or (views, inputs) if the views differ.
+    curvature, learn_from
+        As for `directions`.
+    errors
+        How each score should move, shape (heads · rules · views, columns).
+    experts
+        The models, which move.
+
+    """
+    weights, n_rules = experts.weights, len(experts.rules[0])
+    moves = np.empty((n_rules, *inputs.shape))
+    damping = np.array([np.full(len(inputs), _forgetting(rule)) for rule in experts.rules[0]])
+    apart = errors.reshape(len(experts.heads), n_rules, *weights.shape[2:])
+    start = 0
+    for k, (block, end) in enumerate(zip(experts.rules, experts.ends)):
+        for r, rule in enumerate(block):
+            moves[r, :, start:end], squares = directions(inputs[:, start:end], curvature, learn_from, rule)
+            damping[r] += curvature * squares
+        start = end
+        if k in experts.heads:
+            head = experts.heads.index(k)
+            gains = (moves[:, :, :end] / damping[:, :, None]).transpose(2, 0, 1)
+            weights[:end, n_rules * head : n_rules * (head + 1)] += gains[..., None] * apart[head]
+
+
+def _forgetting(rule: RuleForm) -> float:
+    return 1.0 if isinstance(rule, FirstOrder) else rule.forgetting
+
+
+# Functions of a row.
+
+
+#: Squared distances below this share of the mean one are rounding.
+SAME = 1e-9
+
+
+def features(rows: Array, form: FeatureForm) -> Array:
+    """Features of rows, shapes (k, d) and (k, n)."""
+    if isinstance(form, Same):
+        return rows
+    if isinstance(form, Fourier):
+        waves: Array = np.cos(rows @ form.frequencies.T + form.phases) * form.heights
+        return waves
+    there = slice(int(form.counts[0]))
+    if not there.stop:
+        return np.zeros((len(rows), form.outcomes.shape[1]))
+    apart = form.squares[there] - 2.0 * (rows @ form.rows[there].T) + np.square(rows).sum(1)[:, None]
+    # Rows that are the same but for rounding count alike.
+    apart = np.maximum(apart, SAME * (1.0 + apart.mean(1, keepdims=True)))
+    weights = form.weights[there] * np.square(apart.min(1, keepdims=True) / apart)
+    means: Array = weights @ form.outcomes[there] / weights.sum(1, keepdims=True)
+    return means
+
+
+def remember(row: Array, outcome: Array, weight: float, form: Nearest) -> None:
+    """Keep a row, of shape (d,), and its outcome; where there is no more room, in place of the oldest one."""
+    known, oldest = form.counts.tolist()
+    if known < len(form.rows):
+        at, form.counts[0] = known, known + 1
+    else:
+        at, form.counts[1] = oldest, (oldest + 1) % len(form.rows)
+    form.rows[at], form.outcomes[at] = row, outcome
+    form.squares[at], form.weights[at], form.earlier[at] = row @ row, weight, False

@@ -9,6 +9,7 @@ import typing
 
 import numpy as np
 
+from .. import kernels
 from ..part import Part
 from ..state.parts import Stored
 from ..values import Array, Mask
@@ -159,12 +160,11 @@ class RowScaler(Stored, Scaler):
         return self._next - self._age
 
     def scale(self, row: Array, out: Array) -> Array:
-        np.subtract(row, self.mean, out=out)
-        out *= self._inverse
-        return _clip(out, _FARTHEST, out)
+        out[:] = kernels.standardize(row, self.mean, self._inverse, _FARTHEST)
+        return out
 
     def clipped(self, scaled: Array) -> Array:
-        return _clip(scaled, self._limit, np.empty_like(scaled))
+        return kernels.clip(scaled, self._limit)
 
     def unscale(self, scaled: Array) -> Array:
         return self.mean + scaled * self.deviation

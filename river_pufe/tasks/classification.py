@@ -6,8 +6,8 @@ import math
 import typing
 
 import numpy as np
-from scipy import special
 
+from .. import kernels
 from ..state.parts import Stored
 from ..values import Array, Key, is_there
 from .task import Task
@@ -33,11 +33,12 @@ class Classification(Stored, Task):
 
     """
 
-    DERIVED = ("_targets",)
+    DERIVED = ("_outcomes", "_targets")
+    form = kernels.Probabilities()
 
     def __init__(self) -> None:
         self.classes: list[Label] = []
-        self._targets: dict[Label, Array] = {}
+        self.rebuild()
         self._unseen: set[Label] = set()
 
     @property
@@ -71,8 +72,9 @@ class Classification(Stored, Task):
         self.rebuild()
 
     def rebuild(self) -> None:
-        columns = np.eye(len(self.classes))[:, 1:]
-        self._targets = dict(zip(self.classes, columns))
+        outcomes = np.eye(len(self.classes))
+        self._outcomes = dict(zip(self.classes, outcomes))
+        self._targets = dict(zip(self.classes, outcomes[:, 1:]))
 
     def learn(self, y: Label, mixture: Array) -> None:
         pass
@@ -85,34 +87,19 @@ class Classification(Stored, Task):
         return len(self.classes)
 
     def outcome(self, y: Label) -> Array:
-        target = self._targets[y]
-        return np.append(1.0 - target.sum(), target)
+        return self._outcomes[y]
 
     def predictions(self, scores: Array) -> Array:
-        odds: Array
-        if scores.shape[1] == 1:
-            odds = special.expit(scores)
-            return odds
-        top = np.maximum(scores.max(1, initial=0.0, keepdims=True), 0.0)
-        odds = np.exp(scores - top)
-        odds /= odds.sum(1, keepdims=True) + np.exp(-top)
-        return odds
+        return kernels.probabilities(scores)
 
     def errors(self, predictions: Array, target: Array) -> Array:
-        off = target - predictions
-        n = off.shape[1]
-        return off if n == 1 else (off + off.sum(1, keepdims=True)) * (n / (n + 1))
+        return kernels.probability_errors(predictions, target)
 
     def losses(self, predictions: Array, target: Array) -> Array:
-        off = predictions - target
-        squares = off * off
-        losses: Array = squares[:, 0] if off.shape[1] == 1 else 0.5 * (squares.sum(1) + np.square(off.sum(1)))
-        return losses
+        return kernels.brier(predictions, target)
 
     def curvature(self, mixture: Array, target: Array) -> float:
-        probabilities: list[float] = mixture.tolist()
-        first = 1.0 - sum(probabilities)
-        return (1.0 - first * first - sum(p * p for p in probabilities)) / (len(probabilities) + 1)
+        return kernels.probability_curvature(mixture)
 
     def scores(self, model: typing.Any, x: dict[Key, typing.Any]) -> Array:
         answer = model.predict_proba_one(x)

@@ -7,6 +7,7 @@ import typing
 
 import numpy as np
 
+from .. import kernels
 from ..values import LARGEST, Array, Key
 from .target_scaling import TargetScaler
 from .task import Task
@@ -93,9 +94,17 @@ class Regression(_Numbers):
         return np.minimum(np.maximum(target - predictions, -_FARTHEST), _FARTHEST)
 
     def losses(self, predictions: Array, target: Array) -> Array:
-        unit = 2.0 * math.sqrt(max(self._usual, _LEAST)) if self._n else 2.0
-        losses: Array = np.square(np.minimum(np.abs(predictions[:, 0] - target[0]) / unit, 1.0))
+        losses: Array = np.square(np.minimum(np.abs(predictions[:, 0] - target[0]) / self._most, 1.0))
         return losses
+
+    @property
+    def _most(self) -> float:
+        """The error of which the loss is 1."""
+        return 2.0 * math.sqrt(max(self._usual, _LEAST)) if self._n else 2.0
+
+    @property
+    def form(self) -> kernels.Numbers:  # type: ignore[override]
+        return kernels.Numbers(_FARTHEST, self._most, self._scaler.has_unit)
 
     def curvature(self, mixture: Array, target: Array) -> float:
         # What has no unit teaches nothing, and a sample whose error is cut as much less: learners must not be certain of
