@@ -145,7 +145,7 @@ def test_numbers_out_of_range_are_refused_by_name(cls, name, value):
         (lambda: FeatureSpaces(absent="gone"), "absent"),
         (lambda: FeatureSpaces(significance=1.1), "significance"),
         (lambda: FeatureSpaces(patience=0.5), "patience"),
-        (lambda: LinearExperts(view_prior=(1.0, 1.0, -1.0)), "view_prior"),
+        (lambda: LinearExperts(prior=(1.0, 1.0, 0.0)), "prior"),
         (lambda: SpaceExperts(OnlineGradientDescent(), roles=("future",)), "future"),
     ],
 )

@@ -12,7 +12,7 @@ from ..recovery.linear_map import Affine
 from ..recovery.scaling import NewUnits
 from ..values import Array, Indices, Mask
 
-#: Squared distances below this share of the mean one are rounding.
+#: Distances below this share of the largest, and squares of them below this share of the mean one, are rounding.
 _SAME = 1e-9
 
 
@@ -26,6 +26,8 @@ class FeatureMap(Part, abc.ABC):
     ----------
     name
         Short name in the names of experts.
+    trust
+        How much models of these features count before any loss, next to those of others; at 0 there are none.
     per_slot
         Whether feature i is a function of slot i alone: weights are then remembered for a slot that returns.
     of_outcomes
@@ -34,6 +36,7 @@ class FeatureMap(Part, abc.ABC):
     """
 
     name: str = ""
+    trust: float = 1.0
     per_slot: bool = False
     of_outcomes: bool = False
 
@@ -113,11 +116,23 @@ class FeatureMap(Part, abc.ABC):
 
 
 class Identity(FeatureMap):
-    """The row itself."""
+    """The row itself.
+
+    **When to use it.** As the first map, always.
+
+    Parameters
+    ----------
+    trust
+        How much models of these features count before any loss, next to those of others; at 0 there are none.
+
+    """
 
     per_slot = True
 
-    def __init__(self) -> None:
+    def __init__(self, trust: float = 1.0) -> None:
+        if not trust >= 0:
+            raise ValueError(f"trust is 0 or more, not {trust!r}")
+        self.trust = trust
         self._n = 0
 
     @property
@@ -166,6 +181,8 @@ class RandomFourier(FeatureMap):
         Number of rows from which frequencies are drawn.
     seed
         Seed of the draws.
+    trust
+        How much models of these features count before any loss, next to those of others; at 0 there are none.
 
     References
     ----------
@@ -175,17 +192,27 @@ class RandomFourier(FeatureMap):
 
     name = "fourier"
 
-    def __init__(self, n_features: int = 50, bandwidth: float = 0.35, n_rows: int = 10, seed: int = 1) -> None:
+    def __init__(
+        self,
+        n_features: int = 50,
+        bandwidth: float = 0.35,
+        n_rows: int = 10,
+        seed: int = 1,
+        trust: float = 0.1,
+    ) -> None:
         if not n_features >= 1:
             raise ValueError(f"n_features is 1 or more, not {n_features!r}")
         if not bandwidth > 0:
             raise ValueError(f"bandwidth is a distance above 0, not {bandwidth!r}")
         if not n_rows >= 1:
             raise ValueError(f"n_rows is a number of rows, 1 or more, not {n_rows!r}")
+        if not trust >= 0:
+            raise ValueError(f"trust is 0 or more, not {trust!r}")
         self.n_features = n_features
         self.bandwidth = bandwidth
         self.n_rows = n_rows
         self.seed = seed
+        self.trust = trust
         # How often features were drawn.
         self._n_draws = 0
         self._frequencies: Array = np.zeros((n_features, 0))
@@ -241,8 +268,10 @@ class RandomFourier(FeatureMap):
     def _draw(self) -> None:
         rng = np.random.default_rng((self.seed, self._n_draws))
         directions = rng.normal(size=(self.n_features, len(self._rows))) @ self._rows
-        spread = float((self._rows @ directions.T).std(0).mean()) if self._rows.size else 0.0
-        if not 0.0 < spread < math.inf:
+        along = self._rows @ directions.T
+        spread = float(along.std(0).mean())
+        # Rows that are all the same differ by rounding.
+        if not _SAME * float(np.abs(along).max()) < spread:
             return
         drawn = self._heights == 0.0
         self._frequencies[drawn] = directions[drawn] / (spread * self.bandwidth)
@@ -268,16 +297,21 @@ class Neighbours(FeatureMap):
     ----------
     window
         Number of rows that are kept.
+    trust
+        How much models of these features count before any loss, next to those of others; at 0 there are none.
 
     """
 
     name = "neighbours"
     of_outcomes = True
 
-    def __init__(self, window: int = 300) -> None:
+    def __init__(self, window: int = 300, trust: float = 0.3) -> None:
         if not window >= 1:
             raise ValueError(f"window is a number of rows, 1 or more, not {window!r}")
+        if not trust >= 0:
+            raise ValueError(f"trust is 0 or more, not {trust!r}")
         self.window = window
+        self.trust = trust
         # Room for rows, the squares of their lengths, their outcomes and weights, and whether they are of an earlier
         # space; how many there are, and which is the oldest once there are as many as the window has.
         self._rows: Array = np.zeros((0, 0))
