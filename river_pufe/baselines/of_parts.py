@@ -72,7 +72,7 @@ class Pair(OfParts):
                 f"{self._name} needs an intact overlap, in which each sample has all features of the old and of the "
                 f"new space; here some are absent, and 0 stands in for them. Use {successor}() instead: it completes "
                 "them.",
-                stacklevel=3,
+                stacklevel=4,
             )
         return reading, predicted
 
