@@ -16,7 +16,7 @@ from river_pufe.experts.learners import RiverModel
 LINEAR = LinearExperts(maps=(Identity(),))
 
 
-def evolving(regression=False, n=500):
+def evolving(regression=False, n=300):
     return list(datasets.HiddenFactors(regression=regression, n_samples=n, seed=3))
 
 
@@ -104,10 +104,10 @@ def test_members_that_were_trained_are_taken_as_prototypes():
 
 def test_a_pool_is_remembered():
     samples = evolving()
-    model = taught(PUFEClassifier([LINEAR, naive_bayes.GaussianNB()]), samples[:300])
+    model = taught(PUFEClassifier([LINEAR, naive_bayes.GaussianNB()]), samples[:200])
     for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
         mine = copy.deepcopy(model)
-        for x, y in samples[300:]:
+        for x, y in samples[200:]:
             assert other.predict_proba_one(x) == mine.predict_proba_one(x)
             mine.learn_one(x, y)
             other.learn_one(x, y)

@@ -90,6 +90,16 @@ class LinearExperts(Experts):
         self._retired: dict[int, Array] = {}
         self._unit = 1.0
 
+    @classmethod
+    def for_numbers(cls) -> LinearExperts:
+        """The default of regressors.
+
+        A number is often precise, and hardly ever as uncertain as a class: so the second-order rule remembers 2,000
+        rounds instead of 500 and expects smaller weights, and the slow first-order rule is trusted less.
+        """
+        rules = Newton(forgetting=0.9995, prior=0.8), ImplicitGradient(trust=0.3), ImplicitGradient(rate=0.3, trust=0.1)
+        return cls(rules=rules)
+
     @property
     def names(self) -> tuple[str, ...]:
         kinds = itertools.product([self._maps[k] for k in self._heads], self.rules, self.VIEWS)
