@@ -133,7 +133,7 @@ class AdaNormalHedge(Stored, Aggregator):
         return len(self.regrets)
 
     @property
-    def form(self) -> kernels.Hedge:  # type: ignore[override]
+    def form(self) -> kernels.Hedge:
         return self._form
 
     def strengths(self) -> Array:

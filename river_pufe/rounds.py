@@ -49,7 +49,7 @@ class Game(typing.NamedTuple):
         """What is predicted for a sample; nothing changes."""
         experts, hedge, task = self
         forms = experts.form, hedge.form, task.form
-        if kernels.compiled and None not in forms:
+        if None not in forms:
             return Asked(forms, *kernels.ask(reading.views, task.clip, *forms))
         predictions, awake, inputs = experts.predict(reading, task)
         weights = hedge.weights(awake)

@@ -19,16 +19,20 @@ from hypothesis import strategies as st
 from river import base, linear_model
 
 import river_pufe
-from river_pufe import FeatureRecovery, PUFEClassifier, PUFERegressor, aggregation, baselines, state
+from river_pufe import FeatureRecovery, PUFEClassifier, PUFERegressor, aggregation, baselines, fleet, state
 from river_pufe.answers import EvolvingClassifier, EvolvingRegressor
 from river_pufe.baselines import of_parts
 from river_pufe.datasets import Cycle, HiddenFactors
+from river_pufe.guard import Guarded
 from river_pufe.learning import FeatureEvolving
+from river_pufe.part import Part
 from river_pufe.state import parts
 from river_pufe.state.stateful import Stateful
 
 BASES = {state.Stored, Stateful, FeatureEvolving, EvolvingClassifier, EvolvingRegressor}
-BASES |= {of_parts.OfParts, of_parts.OfPartsClassifier, of_parts.OfPartsRegressor, of_parts.Pair}
+BASES |= {of_parts.OfParts, of_parts.OfPartsClassifier, of_parts.OfPartsRegressor, of_parts.Pair, Guarded, Part}
+#: They keep the states of models, and have none of their own.
+KEEPERS = {fleet.Fleet, fleet.MemoryStore, fleet.SQLiteStore}
 STATES = pathlib.Path(__file__).parent / "states"
 
 ATOMS = st.one_of(
@@ -141,7 +145,7 @@ def classes():
 def test_all_parts_are_registered():
     kinds = base.Base | state.Stored
     concrete = {each for each in classes() if issubclass(each, kinds) and not inspect.isabstract(each)}
-    used_alone = {each for each in concrete if not each.__name__.startswith("_")} - BASES
+    used_alone = {each for each in concrete if not each.__name__.startswith("_")} - BASES - KEEPERS
     assert {each.__name__ for each in used_alone if parts.name_of(each) is None} == set()
     assert len(used_alone) > 25
 
@@ -204,7 +208,8 @@ def test_a_state_of_linear_experts_is_small():
     for t, (x, y) in enumerate(HiddenFactors(cycle, width=32, n_samples=600, seed=1)):
         model.learn_one(x, y)
         if t in (60, 150, 290, 599):
-            assert max(len(state.dumps(model)), len(pickle.dumps(model))) <= 100_000
+            # The rows of the neighbours are most of it.
+            assert max(len(state.dumps(model)), len(pickle.dumps(model))) <= 150_000
     assert len(model.spaces) == 2
 
 
@@ -240,7 +245,7 @@ CHANGES = {
     "a part elsewhere": (lambda t: t.update(part="os.system"), "not known here"),
     "a class method": (lambda t: t.update(__class__="x"), "__class__"),
     "an attribute of another type": (lambda t: t.update(_version="x"), "_version.*cannot be of type str"),
-    "a part of another family": (lambda t: t.update(_task=t["_aggregator"]), "_task.*AdaNormalHedge"),
+    "a part of another family": (lambda t: t.update(_task=t["_aggregator"]), "fit together.*AdaNormalHedge"),
     "objects": (lambda t: t.update(_weights={"array": ["|O", [1], "C", 0]}), "array of the type"),
     "a record": (lambda t: t.update(_weights={"array": ["i4,O", [1], "C", 0]}), "array of the type"),
     "an array beyond the end": (lambda t: t.update(_weights={"array": ["<f8", [10**12], "C", 0]}), "too early"),

@@ -321,7 +321,7 @@ def turns(seed, regression):
 def test_the_view_of_what_is_present_never_forgets(regression):
     at_first, come_back = [], []
     for seed in range(4):
-        only_present = LinearExperts(view_prior=(1.0, 1e-200, 1e-200))
+        only_present = LinearExperts(prior=(1.0, 1e-200, 1e-200))
         result = losses(pufe(regression, only_present), turns(seed, regression))
         at_first.append(result[:30].mean())
         come_back.append(result[550:580].mean())

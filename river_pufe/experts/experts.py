@@ -118,11 +118,11 @@ class Experts(Part, abc.ABC):
     def learn(self, reading: Reading, round_: Round, task: Task) -> None:
         """Learn from a sample, given what was predicted for it."""
 
-    def remember(self, reading: Reading, y: typing.Any, w: float, task: Task) -> None:  # noqa: B027
+    def remember(self, reading: Reading, y: typing.Any, w: float, task: Task) -> None:
         """Learn from a sample and its target what does not depend on predictions."""
 
-    def rescale(self, units: NewUnits, task: Task) -> None:  # noqa: B027
+    def rescale(self, units: NewUnits, task: Task) -> None:
         """Rows come in new units from now on. Experts that read features in their own units need not care."""
 
-    def rescale_scores(self, factor: float, shift: float) -> None:  # noqa: B027
+    def rescale_scores(self, factor: float, shift: float) -> None:
         """Scores have a new unit from now on: what was s is factor · s + shift."""

@@ -13,6 +13,9 @@ from ..recovery.linear_map import Affine
 from ..recovery.scaling import NewUnits
 from ..values import Array, Indices, Mask
 
+#: Distances below this share of the largest are rounding.
+_SAME = 1e-9
+
 
 class FeatureMap(Part, abc.ABC):
     """Functions of a row, the *features*, on which linear models are trained.
@@ -24,6 +27,8 @@ class FeatureMap(Part, abc.ABC):
     ----------
     name
         Short name in the names of experts.
+    trust
+        How much models of these features count before any loss, next to those of others; at 0 there are none.
     per_slot
         Whether feature i is a function of slot i alone: weights are then remembered for a slot that returns.
     of_outcomes
@@ -32,6 +37,7 @@ class FeatureMap(Part, abc.ABC):
     """
 
     name: str = ""
+    trust: float = 1.0
     per_slot: bool = False
     of_outcomes: bool = False
 
@@ -118,18 +124,30 @@ class FeatureMap(Part, abc.ABC):
         """Outcomes have so many entries from now on; what each feature was before, shape (n,) of then."""
         return np.arange(self.n)
 
-    def rescale_scores(self, factor: float, shift: float) -> None:  # noqa: B027
+    def rescale_scores(self, factor: float, shift: float) -> None:
         """Scores, and targets, have a new unit: what was s is factor · s + shift."""
 
 
 class Identity(FeatureMap):
-    """The row itself."""
+    """The row itself.
+
+    **When to use it.** As the first map, always.
+
+    Parameters
+    ----------
+    trust
+        How much models of these features count before any loss, next to those of others; at 0 there are none.
+
+    """
 
     per_slot = True
     learns = False
     form = kernels.Same()
 
-    def __init__(self) -> None:
+    def __init__(self, trust: float = 1.0) -> None:
+        if not trust >= 0:
+            raise ValueError(f"trust is 0 or more, not {trust!r}")
+        self.trust = trust
         self._n = 0
 
     @property
@@ -178,6 +196,8 @@ class RandomFourier(FeatureMap):
         Number of rows from which frequencies are drawn.
     seed
         Seed of the draws.
+    trust
+        How much models of these features count before any loss, next to those of others; at 0 there are none.
 
     References
     ----------
@@ -187,17 +207,27 @@ class RandomFourier(FeatureMap):
 
     name = "fourier"
 
-    def __init__(self, n_features: int = 50, bandwidth: float = 0.35, n_rows: int = 10, seed: int = 1) -> None:
+    def __init__(
+        self,
+        n_features: int = 50,
+        bandwidth: float = 0.35,
+        n_rows: int = 10,
+        seed: int = 1,
+        trust: float = 0.1,
+    ) -> None:
         if not n_features >= 1:
             raise ValueError(f"n_features is 1 or more, not {n_features!r}")
         if not bandwidth > 0:
             raise ValueError(f"bandwidth is a distance above 0, not {bandwidth!r}")
         if not n_rows >= 1:
             raise ValueError(f"n_rows is a number of rows, 1 or more, not {n_rows!r}")
+        if not trust >= 0:
+            raise ValueError(f"trust is 0 or more, not {trust!r}")
         self.n_features = n_features
         self.bandwidth = bandwidth
         self.n_rows = n_rows
         self.seed = seed
+        self.trust = trust
         # How often features were drawn.
         self._n_draws = 0
         self._frequencies: Array = np.zeros((n_features, 0))
@@ -212,7 +242,7 @@ class RandomFourier(FeatureMap):
         return self.n_features
 
     @property
-    def form(self) -> kernels.Fourier:  # type: ignore[override]
+    def form(self) -> kernels.Fourier:
         return self._form()
 
     def _form(self) -> kernels.Fourier:
@@ -262,8 +292,10 @@ class RandomFourier(FeatureMap):
     def _draw(self) -> None:
         rng = np.random.default_rng((self.seed, self._n_draws))
         directions = rng.normal(size=(self.n_features, len(self._rows))) @ self._rows
-        spread = float((self._rows @ directions.T).std(0).mean()) if self._rows.size else 0.0
-        if not 0.0 < spread < math.inf:
+        along = self._rows @ directions.T
+        spread = float(along.std(0).mean())
+        # Rows that are all the same differ by rounding.
+        if not _SAME * float(np.abs(along).max()) < spread:
             return
         drawn = self._heights == 0.0
         self._frequencies[drawn] = directions[drawn] / (spread * self.bandwidth)
@@ -272,7 +304,6 @@ class RandomFourier(FeatureMap):
         self._rows = self._rows[:0]
         self._waiting = False
         self._n_draws += 1
-
 
 
 class Neighbours(FeatureMap):
@@ -289,16 +320,21 @@ class Neighbours(FeatureMap):
     ----------
     window
         Number of rows that are kept.
+    trust
+        How much models of these features count before any loss, next to those of others; at 0 there are none.
 
     """
 
     name = "neighbours"
     of_outcomes = True
 
-    def __init__(self, window: int = 300) -> None:
+    def __init__(self, window: int = 300, trust: float = 0.3) -> None:
         if not window >= 1:
             raise ValueError(f"window is a number of rows, 1 or more, not {window!r}")
+        if not trust >= 0:
+            raise ValueError(f"trust is 0 or more, not {trust!r}")
         self.window = window
+        self.trust = trust
         # As in `kernels.Nearest`.
         self._rows: Array = np.zeros((0, 0))
         self._squares: Array = np.zeros(0)
@@ -312,13 +348,11 @@ class Neighbours(FeatureMap):
         return self._outcomes.shape[1]
 
     @property
-    def form(self) -> kernels.Nearest:  # type: ignore[override]
+    def form(self) -> kernels.Nearest:
         return self._form()
 
     def _form(self) -> kernels.Nearest:
-        return kernels.Nearest(
-            self._rows, self._squares, self._outcomes, self._weights, self._earlier, self._counts
-        )
+        return kernels.Nearest(self._rows, self._squares, self._outcomes, self._weights, self._earlier, self._counts)
 
     def __call__(self, rows: Array) -> Array:
         return kernels.features(rows, self._form())

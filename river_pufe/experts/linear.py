@@ -20,10 +20,6 @@ from .feature_maps import FeatureMap, Identity, Neighbours, RandomFourier
 from .rules import ImplicitGradient, Newton, UpdateRule
 
 
-#: How much the default rules and maps count before any loss: what may be useless or harmful has to prove itself.
-RULE_PRIOR, MAP_PRIOR = (1.0, 1.0, 0.1), (1.0, 0.3, 0.1)
-
-
 class LinearExperts(Stored, Experts):
     """Linear models: feature maps × views × rules.
 
@@ -49,19 +45,15 @@ class LinearExperts(Stored, Experts):
     Parameters
     ----------
     maps
-        The feature maps, in the order in which they add up. ``(Identity(),)`` leaves all but the linear models out,
-        which is several times as fast; by default there are `Identity`, `Neighbours` and `RandomFourier`.
+        The feature maps, in the order in which they add up. One that is not trusted at all has no models of its own;
+        its features are read by those of later maps. By default `Identity`, `Neighbours` and `RandomFourier`;
+        ``(Identity(),)`` leaves all but the linear models out, which is several times as fast.
     rules
         The learning rules; each is used on the features of each map and in every view. By default a second-order one, a
-        first-order one, which follows what changes, and a fast one, which follows what changes from day to day.
-    view_prior
+        first-order one, which follows what changes, and a fast one, trusted less, for what changes from day to day.
+    prior
         How much the views *present*, *recovered* and *fresh* count before any loss. The recovered model is what was
         best so far, so most of the trust is in it.
-    rule_prior
-        How much each rule counts before any loss. None: all alike, but the fast one of the default less.
-    map_prior
-        How much the models of each map count before any loss; at 0 there are none, and its features are read by those
-        of later maps alone. None: all alike, but those of the default that are not linear less.
 
     """
 
@@ -72,28 +64,24 @@ class LinearExperts(Stored, Experts):
         self,
         maps: tuple[FeatureMap, ...] | None = None,
         rules: tuple[UpdateRule, ...] | None = None,
-        view_prior: tuple[float, float, float] = (3.0, 8.0, 1.0),
-        rule_prior: tuple[float, ...] | None = None,
-        map_prior: tuple[float, ...] | None = None,
+        prior: tuple[float, float, float] = (3.0, 8.0, 1.0),
     ) -> None:
+        if not (len(prior) == len(self.VIEWS) and min(prior) > 0):
+            raise ValueError(f"prior is one number above 0 for each of present, recovered and fresh, not {prior!r}")
         self.maps = maps if maps is not None else (Identity(), Neighbours(), RandomFourier())
-        self.rules = rules if rules is not None else (Newton(), ImplicitGradient(), ImplicitGradient(rate=0.3))
-        self.view_prior = view_prior
-        # None stays None: a clone may be given others.
-        self.rule_prior = rule_prior
-        self.map_prior = map_prior
-        self._of_rules = _shares(rule_prior, RULE_PRIOR if rules is None else (1.0,) * len(self.rules))
-        self._of_maps = _shares(map_prior, MAP_PRIOR if maps is None else (1.0,) * len(self.maps))
-        for name, prior, n in (
-            ("view_prior", self.view_prior, len(self.VIEWS)),
-            ("rule_prior", self._of_rules, len(self.rules)),
-            ("map_prior", self._of_maps, len(self.maps)),
-        ):
-            if not (len(prior) == n > 0 and min(prior) >= 0 and max(prior) > 0):
-                raise ValueError(f"{name} has {n} numbers, 0 or more, not {prior!r}")
+        self.rules = (
+            rules
+            if rules is not None
+            else (Newton(forgetting=0.998), ImplicitGradient(), ImplicitGradient(rate=0.3, trust=0.1))
+        )
+        self.prior = prior
+        if not any(each.trust for each in self.maps):
+            raise ValueError("maps must have one whose trust is above 0")
+        if not self.rules:
+            raise ValueError("rules must have one rule or more")
         self._maps = [each.clone() for each in self.maps]
         # The maps that have models of their own, and the rules of each map.
-        self._heads = [k for k, share in enumerate(self._of_maps) if share]
+        self._heads = [k for k, each in enumerate(self.maps) if each.trust]
         self._rules = [[rule.clone() for rule in self.rules] for _ in self._maps]
         self._n_slots = self._n_columns = 0
         # There is nothing fresh about the first space.
@@ -106,6 +94,16 @@ class LinearExperts(Stored, Experts):
         self._retired: dict[int, Array] = {}
         self._unit = 1.0
 
+    @classmethod
+    def for_numbers(cls) -> LinearExperts:
+        """The default of regressors.
+
+        A number is often precise, and hardly ever as uncertain as a class: so the second-order rule remembers 2,000
+        rounds instead of 500 and expects smaller weights, and the slow first-order rule is trusted less.
+        """
+        rules = Newton(forgetting=0.9995, prior=0.8), ImplicitGradient(trust=0.3), ImplicitGradient(rate=0.3, trust=0.1)
+        return cls(rules=rules)
+
     @property
     def names(self) -> tuple[str, ...]:
         kinds = itertools.product([self._maps[k] for k in self._heads], self.rules, self.VIEWS)
@@ -113,8 +111,9 @@ class LinearExperts(Stored, Experts):
 
     @property
     def priors(self) -> Array:
-        of_maps = [self._of_maps[k] for k in self._heads]
-        return np.multiply.outer(np.multiply.outer(of_maps, self._of_rules), self.view_prior).reshape(-1)
+        of_maps = [self.maps[k].trust for k in self._heads]
+        of_rules = [rule.trust for rule in self.rules]
+        return np.multiply.outer(np.multiply.outer(of_maps, of_rules), self.prior).reshape(-1)
 
     def make_room(self, task: Task) -> None:
         more = task.n_columns - self._n_columns
@@ -186,7 +185,7 @@ class LinearExperts(Stored, Experts):
             self.rebuild()
 
     @property
-    def form(self) -> kernels.Linear | None:  # type: ignore[override]
+    def form(self) -> kernels.Linear | None:
         return self._form
 
     def rebuild(self) -> None:
@@ -202,7 +201,7 @@ class LinearExperts(Stored, Experts):
     def follow(self, evolution: Evolution, weights: Array) -> Mask:
         born = np.zeros(self._weights.shape[1:3], dtype=bool)
         if evolution.overlap:
-            self._start_fresh(weights.reshape(len(self._heads), len(self.rules), len(self.VIEWS)))
+            self._start_fresh(weights)
             self._awake = np.ones(born.size)
             born[:, FRESH] = True
         if evolution.opened:
@@ -217,8 +216,10 @@ class LinearExperts(Stored, Experts):
 
     def _start_fresh(self, shares: Array) -> None:
         """Recovered models become the mixture of all models of the same features, and fresh ones start anew."""
-        for models, share in zip(np.split(self._weights, len(self._heads), axis=1), shares):
-            share = share if share.sum() > 0 else np.multiply.outer(self._of_rules, self.view_prior)
+        shape = len(self._heads), len(self.rules), len(self.VIEWS)
+        of_maps = np.split(self._weights, len(self._heads), axis=1)
+        for models, share, prior in zip(of_maps, shares.reshape(shape), self.priors.reshape(shape)):
+            share = share if share.sum() > 0 else prior
             models[:, :, COMPLETED] = np.einsum("irvc,rv->ic", models, share / share.sum())[:, None]
         self._weights[1:, :, FRESH] = 0.0
         self._weights[0, :, FRESH] = self._weights[0, :, COMPLETED]
@@ -305,10 +306,6 @@ class LinearExperts(Stored, Experts):
             each.rescale_scores(factor, shift)
         self._weights[0] *= factor
         self._weights[0] += constant
-
-
-def _shares(prior: tuple[float, ...] | None, otherwise: tuple[float, ...]) -> tuple[float, ...]:
-    return otherwise if prior is None else prior
 
 
 def _with_mean(weights: Array, share: float, more: int) -> Array:

@@ -17,7 +17,6 @@ from .learners import RiverModel
 from .linear import LinearExperts
 from .per_space import SpaceExperts
 
-
 _Part = typing.TypeVar("_Part", Array, Mask)
 
 

@@ -29,10 +29,13 @@ class UpdateRule(Part, abc.ABC):
     ----------
     forgetting
         Factor λ by which the past fades in a round.
+    trust
+        How much models under this rule count before any loss, next to those under others.
 
     """
 
     forgetting: float = 1.0
+    trust: float = 1.0
 
     @abc.abstractmethod
     def step(self, views: Array, curvature: float, learn_from: int) -> tuple[Array, Array]:
@@ -54,11 +57,9 @@ class UpdateRule(Part, abc.ABC):
 
         """
 
-    @abc.abstractmethod
     def rearrange(self, origins: Indices) -> None:
         """Other inputs: what each was before, shape (inputs,); -1 where nothing is known of it."""
 
-    @abc.abstractmethod
     def rescale(self, units: NewUnits, weights: Array) -> Array:
         """Follow new units of the inputs.
 
@@ -74,6 +75,8 @@ class UpdateRule(Part, abc.ABC):
         Weights with which scores stay as they are, as far as the former units were worth it; of the same shape.
 
         """
+        known = units.seen >= _FIRM
+        return restated(np.where(known, units.factor, 1.0), np.where(known, units.shift, 0.0), weights)
 
     @property
     def name(self) -> str:
@@ -104,19 +107,24 @@ class Newton(UpdateRule):
         inputs. Towards 0 the first rows are learned by heart; large values learn slowly.
     max_size
         Number of inputs up to which all of P is kept.
+    trust
+        How much models under this rule count before any loss, next to those under others.
 
     """
 
-    def __init__(self, forgetting: float = 1.0, prior: float = 0.3, max_size: int = 600) -> None:
+    def __init__(self, forgetting: float = 1.0, prior: float = 0.3, max_size: int = 600, trust: float = 1.0) -> None:
         if not 0 < forgetting <= 1:
             raise ValueError(f"forgetting is a factor in (0, 1], not {forgetting!r}")
         if not prior > 0:
             raise ValueError(f"prior is a precision above 0, not {prior!r}")
         if not max_size >= 0:
             raise ValueError(f"max_size is a number of inputs, 0 or more, not {max_size!r}")
+        if not trust > 0:
+            raise ValueError(f"trust is a number above 0, not {trust!r}")
         self.forgetting = forgetting
         self.prior = prior
         self.max_size = max_size
+        self.trust = trust
         # As in `kernels.SecondOrder`.
         self._inverse: Array = np.zeros((0, 0), order="F")
         self._numbers: Array = np.array([1.0, 1.0, 0.0, 0.0])
@@ -126,7 +134,7 @@ class Newton(UpdateRule):
         return "newton" if self.forgetting == 1 else f"newton {self.forgetting:g}"
 
     @property
-    def form(self) -> kernels.SecondOrder:  # type: ignore[override]
+    def form(self) -> kernels.SecondOrder:
         return self._form()
 
     def _form(self) -> kernels.SecondOrder:
@@ -143,7 +151,9 @@ class Newton(UpdateRule):
         d, known = len(origins), origins >= 0
         fresh = 1.0 / (self.prior * max(d, 1) ** 0.5 * self._numbers[kernels.SCALE])
         if d > self.max_size:
-            self._inverse = np.where(known, _diagonal(self._inverse)[origins], fresh) if known.any() else fresh * np.ones(d)
+            self._inverse = (
+                np.where(known, _diagonal(self._inverse)[origins], fresh) if known.any() else fresh * np.ones(d)
+            )
         else:
             before = _symmetric(self._inverse) if self._inverse.ndim == 2 else np.diag(self._inverse)
             inverse = np.zeros((d, d), order="F")
@@ -216,28 +226,26 @@ class ImplicitGradient(UpdateRule):
     ----------
     rate
         Step size η. Towards 0 nothing is learned; towards infinity each sample is fitted exactly.
+    trust
+        How much models under this rule count before any loss, next to those under others.
 
     """
 
-    def __init__(self, rate: float = 0.03) -> None:
+    def __init__(self, rate: float = 0.03, trust: float = 1.0) -> None:
         if not rate > 0:
             raise ValueError(f"rate is a step size above 0, not {rate!r}")
+        if not trust > 0:
+            raise ValueError(f"trust is a number above 0, not {trust!r}")
         self.rate = rate
+        self.trust = trust
 
     @property
     def name(self) -> str:
         return f"gradient {self.rate:g}"
 
     @property
-    def form(self) -> kernels.FirstOrder:  # type: ignore[override]
+    def form(self) -> kernels.FirstOrder:
         return kernels.FirstOrder(self.rate)
 
     def step(self, views: Array, curvature: float, learn_from: int) -> tuple[Array, Array]:
         return kernels.directions(views, curvature, learn_from, kernels.FirstOrder(self.rate))
-
-    def rearrange(self, origins: Indices) -> None:
-        pass
-
-    def rescale(self, units: NewUnits, weights: Array) -> Array:
-        known = units.seen >= _FIRM
-        return restated(np.where(known, units.factor, 1.0), np.where(known, units.shift, 0.0), weights)

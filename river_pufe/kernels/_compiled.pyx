@@ -310,7 +310,9 @@ cdef void _probabilities(double* scores, Py_ssize_t n, Py_ssize_t columns, doubl
         odds += columns
 
 
-def probabilities(scores):
+def predictions(scores, task):
+    if type(task) is not Probabilities:
+        return scores
     scores = _floats(scores)
     cdef Py_ssize_t shape[2]
     cdef double* s = _shaped(scores, 2, shape)
@@ -346,66 +348,86 @@ def weigh(strengths, awake):
 # What it costs to be wrong, and what follows from it.
 
 
-cdef void _brier(double* p, double* target, Py_ssize_t n, Py_ssize_t columns, double* losses) noexcept nogil:
+cdef void _losses(
+    double* p, double* target, Py_ssize_t n, Py_ssize_t columns, double most, double* lost
+) noexcept nogil:
+    """Losses of numbers, or, where `most` is 0, of probabilities."""
     cdef Py_ssize_t i, k
     cdef double off, total, squares
     for i in range(n):
         total = squares = 0.0
         for k in range(columns):
             off = p[k] - target[k]
+            if most > 0.0:
+                off = min(fabs(off) / most, 1.0)
             total += off
             squares += off * off
-        losses[i] = squares if columns == 1 else 0.5 * (squares + total * total)
+        lost[i] = squares if columns == 1 else 0.5 * (squares + total * total)
         p += columns
 
 
-def brier(predictions, target):
-    predictions = _floats(predictions)
-    target = _floats(target)
+cdef double _most(task) except? -1:
+    return 0.0 if type(task) is Probabilities else _of(task, 1)
+
+
+def losses(predicted, target, task):
+    predicted, target = _floats(predicted), _floats(target)
     cdef Py_ssize_t shape[2]
-    cdef double* p = _shaped(predictions, 2, shape)
-    losses = _empty(shape[0])
-    _brier(p, _numbers(target, shape[1]), shape[0], shape[1], _state(losses, shape[0]))
-    return losses
+    cdef double* p = _shaped(predicted, 2, shape)
+    lost = _empty(shape[0])
+    _losses(p, _numbers(target, shape[1]), shape[0], shape[1], _most(task), _state(lost, shape[0]))
+    return lost
 
 
-cdef void _probability_errors(double* p, double* target, Py_ssize_t n, Py_ssize_t columns, double* errors) noexcept nogil:
+cdef void _errors(
+    double* p, double* target, Py_ssize_t n, Py_ssize_t columns, double farthest, double* off
+) noexcept nogil:
+    """Errors of numbers, or, where `farthest` is 0, of probabilities."""
     cdef Py_ssize_t i, k
     cdef double total
     for i in range(n):
         total = 0.0
         for k in range(columns):
-            errors[k] = target[k] - p[k]
-            total += errors[k]
+            off[k] = target[k] - p[k]
+            total += off[k]
+            if farthest > 0.0:
+                off[k] = _clipped(off[k], farthest)
         if columns > 1:
             for k in range(columns):
-                errors[k] = (errors[k] + total) * columns / (columns + 1.0)
+                off[k] = (off[k] + total) * columns / (columns + 1.0)
         p += columns
-        errors += columns
+        off += columns
 
 
-def probability_errors(predictions, target):
-    predictions = _floats(predictions)
-    target = _floats(target)
+cdef double _farthest(task) except? -1:
+    return 0.0 if type(task) is Probabilities else _of(task, 0)
+
+
+def errors(predicted, target, task):
+    predicted, target = _floats(predicted), _floats(target)
     cdef Py_ssize_t shape[2]
-    cdef double* p = _shaped(predictions, 2, shape)
-    errors = _empty((shape[0], shape[1]))
-    _probability_errors(p, _numbers(target, shape[1]), shape[0], shape[1], _state(errors, shape[0] * shape[1]))
-    return errors
+    cdef double* p = _shaped(predicted, 2, shape)
+    off = _empty((shape[0], shape[1]))
+    _errors(p, _numbers(target, shape[1]), shape[0], shape[1], _farthest(task), _state(off, shape[0] * shape[1]))
+    return off
 
 
-cdef double _probability_curvature(double* p, Py_ssize_t columns) noexcept nogil:
-    cdef double total = 0.0, squares = 0.0
+cdef double _curvature(double* p, double* target, Py_ssize_t columns, task) except? -1:
+    cdef double total = 0.0, squares = 0.0, farthest
     cdef Py_ssize_t k
+    if type(task) is not Probabilities:
+        farthest = _of(task, 0)
+        return farthest / max(fabs(target[0] - p[0]), farthest) if _of(task, 2) else 0.0
     for k in range(columns):
         total += p[k]
         squares += p[k] * p[k]
     return (1.0 - (1.0 - total) * (1.0 - total) - squares) / (columns + 1.0)
 
 
-def probability_curvature(mixture):
-    mixture = _floats(mixture)
-    return _probability_curvature(_numbers(mixture, len(mixture)), len(mixture))
+def curvature(mixture, target, task):
+    mixture, target = _floats(mixture), _floats(target)
+    cdef Py_ssize_t columns = len(mixture)
+    return _curvature(_numbers(mixture, columns), _numbers(target, columns), columns, task)
 
 
 cdef void _strengths(double* r, double* m, double* prior, Py_ssize_t n, double* out) noexcept nogil:
@@ -437,14 +459,14 @@ cdef void _regret(
         m[i] = forgetting * m[i] + fabs(gained)
 
 
-def regret(losses, double loss, awake, hedge):
-    losses, awake = _floats(losses), _floats(awake)
-    cdef Py_ssize_t n = len(losses)
+def regret(lost, double loss, awake, hedge):
+    lost, awake = _floats(lost), _floats(awake)
+    cdef Py_ssize_t n = len(lost)
     cdef double* r = _state(_of(hedge, 1), n)
     cdef double* m = _state(_of(hedge, 2), n)
     cdef double* prior = _numbers(_of(hedge, 3), n)
     cdef double* strengths = _state(_of(hedge, 4), n)
-    _regret(_numbers(losses, n), loss, _numbers(awake, n), n, _of(hedge, 0), r, m)
+    _regret(_numbers(lost, n), loss, _numbers(awake, n), n, _of(hedge, 0), r, m)
     _strengths(r, m, prior, n, strengths)
 
 
@@ -453,7 +475,7 @@ cdef double _forgetting(rule) except? -1:
 
 
 cdef int _directions(
-    double* x, Py_ssize_t n_views, Py_ssize_t stride, int d, double curvature, Py_ssize_t learn_from, rule,
+    double* x, Py_ssize_t n_views, Py_ssize_t stride, int d, double bend, Py_ssize_t learn_from, rule,
     double* found, double* squares,
 ) except -1:
     """Directions for so many views, the next of which is a stride further, and the step of P."""
@@ -498,12 +520,12 @@ cdef int _directions(
         squares[v] = ddot(&d, view, &one, direction, &one)
     direction, view = found + learn_from * stride, x + learn_from * stride
     if full:
-        shrink = -curvature / (scale * (forgetting + curvature * squares[learn_from]))
+        shrink = -bend / (scale * (forgetting + bend * squares[learn_from]))
         dsyr("U", &d, &shrink, direction, &one, P, &d)
         numbers[_TRACE] += shrink * ddot(&d, direction, &one, direction, &one)
     else:
         for i in range(d):
-            P[i] = 1.0 / (1.0 / P[i] + (curvature * scale / forgetting) * view[i] * view[i])
+            P[i] = 1.0 / (1.0 / P[i] + (bend * scale / forgetting) * view[i] * view[i])
             total += P[i]
         numbers[_TRACE] = total
     # Directions that are not seen for long must not become more uncertain than they were at first.
@@ -521,19 +543,19 @@ cdef int _directions(
     return 0
 
 
-def directions(views, double curvature, Py_ssize_t learn_from, rule):
+def directions(views, double bend, Py_ssize_t learn_from, rule):
     cdef Py_ssize_t shape[2]
     cdef double* x = _shaped(views, 2, shape)
     if not 0 <= learn_from < shape[0]:
         raise ValueError(f"there is no view {learn_from}")
     found, squares = _empty((shape[0], shape[1])), _empty(shape[0])
     cdef double* out = _state(found, shape[0] * shape[1])
-    _directions(x, shape[0], shape[1], shape[1], curvature, learn_from, rule, out, _state(squares, shape[0]))
+    _directions(x, shape[0], shape[1], shape[1], bend, learn_from, rule, out, _state(squares, shape[0]))
     return found, squares
 
 
 cdef int _learn_linear(
-    double* x, Py_ssize_t n_views, double curvature, Py_ssize_t learn_from, double* errors, experts, double* w,
+    double* x, Py_ssize_t n_views, double bend, Py_ssize_t learn_from, double* off, experts, double* w,
     Py_ssize_t* shape,
 ) except -1:
     """Move the weights, of shape (inputs, heads · rules, views, columns)."""
@@ -573,11 +595,11 @@ cdef int _learn_linear(
             known = damping + k * size
             for r in range(n_rules):
                 _directions(
-                    x + start, n_views, n, end - start, curvature, learn_from, block[r], found + r * n_views * n + start,
+                    x + start, n_views, n, end - start, bend, learn_from, block[r], found + r * n_views * n + start,
                     squares,
                 )
                 for v in range(n_views):
-                    known[r * n_views + v] += curvature * squares[v]
+                    known[r * n_views + v] += bend * squares[v]
             for i in range(size):
                 known[size + i] = known[i]
                 known[i] = 1.0 / known[i]
@@ -592,9 +614,9 @@ cdef int _learn_linear(
                 for v in range(views):
                     value = known[r * n_views + (v if n_views > 1 else 0)]
                     for c in range(columns):
-                        move[c] = value * errors[c]
+                        move[c] = value * off[c]
                     move += columns
-                    errors += columns
+                    off += columns
         k = 0
         width = views * columns
         for i in range(n):
@@ -623,15 +645,15 @@ cdef int _learn_linear(
     return 0
 
 
-def learn_linear(inputs, double curvature, Py_ssize_t learn_from, errors, experts):
+def learn_linear(inputs, double bend, Py_ssize_t learn_from, off, experts):
     cdef Py_ssize_t of_inputs[2]
     cdef Py_ssize_t shape[4]
     cdef double* x = _shaped(inputs, 2, of_inputs)
     cdef double* w = _shaped(_of(experts, 4), 4, shape, PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE)
-    cdef double* e = _numbers(errors, shape[1] * shape[2] * shape[3])
+    cdef double* e = _numbers(off, shape[1] * shape[2] * shape[3])
     if of_inputs[1] != shape[0]:
         raise ValueError("inputs and weights do not fit together")
-    _learn_linear(x, of_inputs[0], curvature, learn_from, e, experts, w, shape)
+    _learn_linear(x, of_inputs[0], bend, learn_from, e, experts, w, shape)
 
 
 # Functions of a row.
@@ -829,39 +851,27 @@ cdef int _play(
     double weight, double* w, Py_ssize_t* shape, experts, double* awake, hedge, task,
 ) except -1:
     cdef Py_ssize_t columns = shape[3], n = shape[1] * shape[2], i
-    cdef double curvature, loss, most, scale, off
-    cdef double* room = _scratch(n * (columns + 1))
-    cdef double* errors = room + n
+    cdef double loss, bend
+    cdef double* lost = _scratch(n * (columns + 1))
+    cdef double* off = lost + n
     cdef double* r = _state(_of(hedge, 1), n)
     cdef double* m = _state(_of(hedge, 2), n)
     try:
-        if type(task) is Probabilities:
-            _brier(predictions, target, n, columns, room)
-            _brier(mixture, target, 1, columns, &loss)
-            _probability_errors(predictions, target, n, columns, errors)
-            curvature = _probability_curvature(mixture, columns)
-        else:
-            most, scale = _of(task, 0), _of(task, 1)
-            for i in range(n):
-                off = target[0] - predictions[i]
-                errors[i] = _clipped(off, most)
-                room[i] = min(fabs(off) / scale, 1.0)
-                room[i] *= room[i]
-            off = target[0] - mixture[0]
-            loss = min(fabs(off) / scale, 1.0)
-            loss *= loss
-            curvature = most / max(fabs(off), most) if _of(task, 2) else 0.0
-        _regret(room, loss, awake, n, _of(hedge, 0), r, m)
+        _losses(predictions, target, n, columns, _most(task), lost)
+        _losses(mixture, target, 1, columns, _most(task), &loss)
+        _errors(predictions, target, n, columns, _farthest(task), off)
+        bend = _curvature(mixture, target, columns, task)
+        _regret(lost, loss, awake, n, _of(hedge, 0), r, m)
         _strengths(r, m, _numbers(_of(hedge, 3), n), n, _state(_of(hedge, 4), n))
         for i in range(n * columns):
-            errors[i] *= weight
-        _learn_linear(inputs, n_views, weight * curvature, learn_from, errors, experts, w, shape)
+            off[i] *= weight
+        _learn_linear(inputs, n_views, weight * bend, learn_from, off, experts, w, shape)
     finally:
-        free(room)
+        free(lost)
     return 0
 
 
-def play(inputs, Py_ssize_t learn_from, predictions, mixture, target, double weight, experts, hedge, task):
+def play(inputs, Py_ssize_t learn_from, predicted, mixture, target, double weight, experts, hedge, task):
     weights, awake = _of(experts, 4), _of(experts, 5)
     cdef Py_ssize_t of_inputs[2]
     cdef Py_ssize_t shape[4]
@@ -871,6 +881,6 @@ def play(inputs, Py_ssize_t learn_from, predictions, mixture, target, double wei
     if of_inputs[1] != shape[0]:
         raise ValueError("inputs and weights do not fit together")
     _play(
-        x, of_inputs[0], learn_from, _numbers(predictions, n * shape[3]), _numbers(mixture, shape[3]),
+        x, of_inputs[0], learn_from, _numbers(predicted, n * shape[3]), _numbers(mixture, shape[3]),
         _numbers(target, shape[3]), weight, w, shape, experts, _numbers(awake, n), hedge, task,
     )

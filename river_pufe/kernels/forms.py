@@ -26,8 +26,8 @@ class SecondOrder(typing.NamedTuple):
     forgetting
         Factor by which the past fades in a round.
     inverse
-        P = scale · inverse, of which only the upper triangle is up to date, shape (n, n) in the order of Fortran; or its
-        diagonal alone, shape (n,).
+        P = scale · inverse, of which only the upper triangle is up to date, shape (n, n), in the order of Fortran; or
+        its diagonal alone, shape (n,).
     numbers
         The scale, the share of the prior that is left, the trace of the inverse, and what the trace of P was before
         anything was learned; shape (4,).
@@ -142,7 +142,7 @@ class Numbers(typing.NamedTuple):
     ----------
     farthest
         An error moves learners as one of this size at most.
-    scale
+    most
         Error of which the loss is 1; it is not more.
     has_unit
         Whether there is something to learn.
@@ -150,7 +150,7 @@ class Numbers(typing.NamedTuple):
     """
 
     farthest: float
-    scale: float
+    most: float
     has_unit: bool
 
 

@@ -14,7 +14,23 @@ from scipy import special
 from scipy.linalg import blas
 
 from ..values import LARGEST, Array, Key, Mask, Sample, number
-from .forms import LEFT, SCALE, TRACE, FeatureForm, FirstOrder, Fourier, Given, Hedge, Integers, Linear, Nearest, RuleForm, Same
+from .forms import (
+    LEFT,
+    SCALE,
+    TRACE,
+    FeatureForm,
+    FirstOrder,
+    Fourier,
+    Given,
+    Hedge,
+    Integers,
+    Linear,
+    Nearest,
+    Numbers,
+    RuleForm,
+    Same,
+    TaskForm,
+)
 
 #: Types whose values are numbers at a glance.
 _PLAIN = frozenset({float, int, bool, np.bool_, *(np.dtype(code).type for code in "fdbhilqBHILQ")})
@@ -205,8 +221,13 @@ def linear_scores(inputs: Array, weights: Array) -> Array:
     return scores.reshape(groups * views, columns)
 
 
-def probabilities(scores: Array) -> Array:
-    """Probabilities of all classes but the first, whose score is 0; both of shape (n, columns)."""
+def predictions(scores: Array, task: TaskForm) -> Array:
+    """What is averaged over the experts, from their scores; both of shape (n, columns).
+
+    Probabilities are those of all classes but the first, whose score is 0.
+    """
+    if isinstance(task, Numbers):
+        return scores
     if scores.shape[1] == 1:
         odds: Array = special.expit(scores)
         return odds
@@ -229,34 +250,51 @@ def weigh(strengths: Array, awake: Array) -> Array:
 # What it costs to be wrong, and what follows from it.
 
 
-def brier(predictions: Array, target: Array) -> Array:
-    """Brier losses of probabilities, halved to lie in [0, 1]; shapes (n, columns), (columns,) and (n,)."""
-    off = predictions - target
+def losses(predicted: Array, target: Array, task: TaskForm) -> Array:
+    """Losses in [0, 1] of predictions of shape (n, columns) for a target of shape (columns,); shape (n,).
+
+    The Brier loss of probabilities, halved, and the squared error of numbers, cut.
+    """
+    if isinstance(task, Numbers):
+        numbers: Array = np.square(np.minimum(np.abs(predicted[:, 0] - target[0]) / task.most, 1.0))
+        return numbers
+    off = predicted - target
     squares = off * off
-    losses: Array = squares[:, 0] if off.shape[1] == 1 else 0.5 * (squares.sum(1) + np.square(off.sum(1)))
-    return losses
+    halved: Array = squares[:, 0] if off.shape[1] == 1 else 0.5 * (squares.sum(1) + np.square(off.sum(1)))
+    return halved
 
 
-def probability_errors(predictions: Array, target: Array) -> Array:
-    """The Newton direction of the logistic loss at even odds, shape (n, columns)."""
-    off = target - predictions
+def errors(predicted: Array, target: Array, task: TaskForm) -> Array:
+    """How each score should move, shape (n, columns).
+
+    For probabilities it is the Newton direction of the logistic loss at even odds; an error of a number is clipped.
+    """
+    off = target - predicted
+    if isinstance(task, Numbers):
+        return clip(off, task.farthest)
     n = off.shape[1]
     return off if n == 1 else (off + off.sum(1, keepdims=True)) * (n / (n + 1))
 
 
-def probability_curvature(mixture: Array) -> float:
-    """Mean second derivative of the logistic loss by a score, at probabilities of shape (columns,)."""
+def curvature(mixture: Array, target: Array, task: TaskForm) -> float:
+    """Second derivative of the learners' loss by a score, at predictions of shape (columns,).
+
+    Of the logistic loss it is the mean over the scores; the squared error of a number that is clipped counts less.
+    """
+    if isinstance(task, Numbers):
+        far = max(abs(float(target[0] - mixture[0])), task.farthest)
+        return task.farthest / far if task.has_unit else 0.0
     shares: list[float] = mixture.tolist()
     first = 1.0 - sum(shares)
     return (1.0 - first * first - sum(p * p for p in shares)) / (len(shares) + 1)
 
 
-def regret(losses: Array, loss: float, awake: Array, hedge: Hedge) -> None:
+def regret(lost: Array, loss: float, awake: Array, hedge: Hedge) -> None:
     """Learn from the losses of a round, all of shape (n,), and that of the mixture."""
     forgetting, regrets, magnitudes, _, _ = hedge
     # Plain floats: for a handful of experts they are faster than arrays.
     loss = float(loss)
-    gained = [(loss - own) * share if share else 0.0 for own, share in zip(losses.tolist(), awake.tolist())]
+    gained = [(loss - own) * share if share else 0.0 for own, share in zip(lost.tolist(), awake.tolist())]
     regrets[:] = [forgetting * known + more for known, more in zip(regrets.tolist(), gained)]
     magnitudes[:] = [forgetting * known + abs(more) for known, more in zip(magnitudes.tolist(), gained)]
     strengthen(hedge)
@@ -277,14 +315,14 @@ def strengthen(hedge: Hedge) -> None:
 LARGE = 1e6
 
 
-def directions(views: Array, curvature: float, learn_from: int, rule: RuleForm) -> tuple[Array, Array]:
+def directions(views: Array, bend: float, learn_from: int, rule: RuleForm) -> tuple[Array, Array]:
     """Directions P x for the views x of a sample, and xᵀ P x, from which P learns.
 
     Parameters
     ----------
     views
         Shape (views, n).
-    curvature
+    bend
         Second derivative h of the loss by the score, times the weight of the sample.
     learn_from
         The view to learn from.
@@ -307,12 +345,12 @@ def directions(views: Array, curvature: float, learn_from: int, rule: RuleForm) 
     squares: Array = (views * found).sum(1)
     if full:
         step = found[learn_from]
-        shrink = -curvature / (scale * (forgetting + curvature * float(squares[learn_from])))
+        shrink = -bend / (scale * (forgetting + bend * float(squares[learn_from])))
         blas.dsyr(shrink, step, a=inverse, overwrite_a=1)
         numbers[TRACE] = trace = trace + shrink * float(step.dot(step))
     else:
         row = views[learn_from]
-        inverse[:] = 1.0 / (1.0 / inverse + (curvature * scale / forgetting) * row * row)
+        inverse[:] = 1.0 / (1.0 / inverse + (bend * scale / forgetting) * row * row)
         numbers[TRACE] = trace = float(inverse.sum())
     # Directions that are not seen for long must not become more uncertain than they were at first.
     if forgetting < 1.0 and trace * scale < most:
@@ -325,16 +363,16 @@ def directions(views: Array, curvature: float, learn_from: int, rule: RuleForm) 
     return found, squares
 
 
-def learn_linear(inputs: Array, curvature: float, learn_from: int, errors: Array, experts: Linear) -> None:
+def learn_linear(inputs: Array, bend: float, learn_from: int, off: Array, experts: Linear) -> None:
     """Move linear models by their errors: w ← w + P x · error / (λ + h xᵀ P x), with P block by block.
 
     Parameters
     ----------
     inputs
         What the models read, shape (1, inputs), or (views, inputs) if the views differ.
-    curvature, learn_from
+    bend, learn_from
         As for `directions`.
-    errors
+    off
         How each score should move, shape (heads · rules · views, columns).
     experts
         The models, which move.
@@ -343,12 +381,12 @@ def learn_linear(inputs: Array, curvature: float, learn_from: int, errors: Array
     weights, n_rules = experts.weights, len(experts.rules[0])
     moves = np.empty((n_rules, *inputs.shape))
     damping = np.array([np.full(len(inputs), _forgetting(rule)) for rule in experts.rules[0]])
-    apart = errors.reshape(len(experts.heads), n_rules, *weights.shape[2:])
+    apart = off.reshape(len(experts.heads), n_rules, *weights.shape[2:])
     start = 0
     for k, (block, end) in enumerate(zip(experts.rules, experts.ends)):
         for r, rule in enumerate(block):
-            moves[r, :, start:end], squares = directions(inputs[:, start:end], curvature, learn_from, rule)
-            damping[r] += curvature * squares
+            moves[r, :, start:end], squares = directions(inputs[:, start:end], bend, learn_from, rule)
+            damping[r] += bend * squares
         start = end
         if k in experts.heads:
             head = experts.heads.index(k)
@@ -394,3 +432,51 @@ def remember(row: Array, outcome: Array, weight: float, form: Nearest) -> None:
         at, form.counts[1] = oldest, (oldest + 1) % len(form.rows)
     form.rows[at], form.outcomes[at] = row, outcome
     form.squares[at], form.weights[at], form.earlier[at] = row @ row, weight, False
+
+
+# A whole round, for linear experts whose parts are all of a known form.
+
+
+def ask(
+    views: Array, limit: float, experts: Linear, hedge: Hedge, task: TaskForm
+) -> tuple[Array, Array, Array, Array, Array]:
+    """What is predicted for a sample.
+
+    Parameters
+    ----------
+    views
+        Standardized rows behind a leading 1, shape (1, d + 1), or (views, d + 1) if the views differ.
+    limit
+        What the experts read is clipped at ± this.
+    experts, hedge, task
+        Who predicts, who weighs, and what scores mean.
+
+    Returns
+    -------
+    What the experts predict, shape (n, columns), and 1 for those awake, 0 for those asleep, shape (n,); what they read,
+    shape (1, inputs) or (views, inputs); how much each counts, shape (n,); and the mixture, shape (columns,).
+
+    """
+    rows = clip(np.ascontiguousarray(views[:, 1:]), limit)
+    inputs = np.concatenate([np.ones((len(rows), 1)), *(features(rows, form) for form in experts.maps)], axis=1)
+    predicted = predictions(linear_scores(inputs, experts.weights), task)
+    weights = weigh(hedge.strengths, experts.awake)
+    return predicted, experts.awake, inputs, weights, weights.dot(predicted)
+
+
+def play(
+    inputs: Array,
+    learn_from: int,
+    predicted: Array,
+    mixture: Array,
+    target: Array,
+    weight: float,
+    experts: Linear,
+    hedge: Hedge,
+    task: TaskForm,
+) -> None:
+    """Learn from a sample for which this was predicted; `learn_from` is the view from which rules learn."""
+    lost, loss = losses(predicted, target, task), losses(mixture[None], target, task)
+    off, bend = errors(predicted, target, task), curvature(mixture, target, task)
+    regret(lost, loss[0], experts.awake, hedge)
+    learn_linear(inputs, weight * bend, learn_from, weight * off, experts)

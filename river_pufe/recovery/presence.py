@@ -75,7 +75,13 @@ class Presence:
         return round_ - self._born - self._absences - open_gap
 
     def update(self, values: Array, round_: int, significance: float) -> tuple[list[int], list[int]]:
-        """Account for the values of one round, NaN where absent; the slots that returned from the gone, and those that have vanished."""
+        """Account for the values of one round, NaN where absent.
+
+        Returns
+        -------
+        The slots that returned from the gone, and those that have vanished.
+
+        """
         limit = math.log(significance) - _ROUNDING if significance else -math.inf
         return kernels.account(
             values,

@@ -13,6 +13,7 @@ from ..values import Array, Key, is_there
 from .task import Task
 
 Label = typing.Hashable
+_PROBABILITIES = kernels.Probabilities()
 #: Scores of River models are clipped at ± this: beyond it, rounding loses the other probabilities.
 _CERTAIN = 20.0
 #: NumPy scalars that stay as they are: in plain Python one of nanoseconds would be an int.
@@ -34,7 +35,9 @@ class Classification(Stored, Task):
     """
 
     DERIVED = ("_outcomes", "_targets")
-    form = kernels.Probabilities()
+    form = _PROBABILITIES
+    _outcomes: dict[Label, Array]
+    _targets: dict[Label, Array]
 
     def __init__(self) -> None:
         self.classes: list[Label] = []
@@ -90,16 +93,16 @@ class Classification(Stored, Task):
         return self._outcomes[y]
 
     def predictions(self, scores: Array) -> Array:
-        return kernels.probabilities(scores)
+        return kernels.predictions(scores, _PROBABILITIES)
 
     def errors(self, predictions: Array, target: Array) -> Array:
-        return kernels.probability_errors(predictions, target)
+        return kernels.errors(predictions, target, _PROBABILITIES)
 
     def losses(self, predictions: Array, target: Array) -> Array:
-        return kernels.brier(predictions, target)
+        return kernels.losses(predictions, target, _PROBABILITIES)
 
     def curvature(self, mixture: Array, target: Array) -> float:
-        return kernels.probability_curvature(mixture)
+        return kernels.curvature(mixture, target, _PROBABILITIES)
 
     def scores(self, model: typing.Any, x: dict[Key, typing.Any]) -> Array:
         answer = model.predict_proba_one(x)
@@ -109,8 +112,7 @@ class Classification(Stored, Task):
 
     def answer(self, mixture: Array) -> dict[Label, float]:
         if not self.classes:
-            # Nothing is known yet, as River's trees say it: no class is judged that was never seen.
-            return {}
+            return {False: 0.5, True: 0.5}
         p = mixture.tolist()
         answer = dict(zip(self.classes, [max(1.0 - sum(p), 0.0), *p]))
         if self._unseen and len(answer) > 2:

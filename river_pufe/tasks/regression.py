@@ -90,28 +90,24 @@ class Regression(_Numbers):
     def target(self, y: float) -> Array:
         return np.array([self._scaler.scale(y)])
 
+    @property
+    def form(self) -> kernels.Numbers:
+        return self._form()
+
+    def _form(self) -> kernels.Numbers:
+        most = 2.0 * math.sqrt(max(self._usual, _LEAST)) if self._n else 2.0
+        # What has no unit teaches nothing, and a sample whose error is clipped as much less: learners must not be
+        # certain of what they have not learned.
+        return kernels.Numbers(_FARTHEST, most, self._scaler.has_unit)
+
     def errors(self, predictions: Array, target: Array) -> Array:
-        return np.minimum(np.maximum(target - predictions, -_FARTHEST), _FARTHEST)
+        return kernels.errors(predictions, target, self._form())
 
     def losses(self, predictions: Array, target: Array) -> Array:
-        losses: Array = np.square(np.minimum(np.abs(predictions[:, 0] - target[0]) / self._most, 1.0))
-        return losses
-
-    @property
-    def _most(self) -> float:
-        """The error of which the loss is 1."""
-        return 2.0 * math.sqrt(max(self._usual, _LEAST)) if self._n else 2.0
-
-    @property
-    def form(self) -> kernels.Numbers:  # type: ignore[override]
-        return kernels.Numbers(_FARTHEST, self._most, self._scaler.has_unit)
+        return kernels.losses(predictions, target, self._form())
 
     def curvature(self, mixture: Array, target: Array) -> float:
-        # What has no unit teaches nothing, and a sample whose error is cut as much less: learners must not be certain of
-        # what they have not learned.
-        if not self._scaler.has_unit:
-            return 0.0
-        return _FARTHEST / max(abs(float(target[0] - mixture[0])), _FARTHEST)
+        return kernels.curvature(mixture, target, self._form())
 
     def answer(self, mixture: Array) -> float:
         return self._scaler.unscale(float(mixture[0]))
