@@ -14,6 +14,7 @@ Key = typing.Hashable
 Sample = typing.Mapping[Key, object]
 Array = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
+Indices = npt.NDArray[np.intp]
 
 #: Larger values are cut to this, so that squares and sums of them stay finite.
 LARGEST = 1e150

@@ -52,7 +52,12 @@ WITHIN = {
         ("nogd", "rogd", "fesl", "sf2el", "olsf", "olvf", "ocds", "opid", "reform"),
         ("__init__",),
     ),
-    "experts": (("experts", "rules", "learners"), ("linear", "per_space"), ("__init__",)),
+    "experts": (
+        ("experts", "rules", "feature_maps", "learners"),
+        ("linear", "per_space"),
+        ("pool",),
+        ("__init__",),
+    ),
 }
 
 
@@ -104,7 +109,7 @@ def test_files_import_in_no_circle():
 
 
 def test_imports_are_seen():
-    assert {"recovery/evolution", "experts/per_space", "values"} <= imports("learning")
+    assert {"recovery/evolution", "experts/pool", "values"} <= imports("learning")
     assert "recovery/feature_recovery" in imports("recovery/__init__")
 
 

@@ -208,7 +208,8 @@ def test_a_state_of_linear_experts_is_small():
     for t, (x, y) in enumerate(HiddenFactors(cycle, width=32, n_samples=600, seed=1)):
         model.learn_one(x, y)
         if t in (60, 150, 290, 599):
-            assert max(len(state.dumps(model)), len(pickle.dumps(model))) <= 100_000
+            # The rows of the neighbours are most of it.
+            assert max(len(state.dumps(model)), len(pickle.dumps(model))) <= 150_000
     assert len(model.spaces) == 2
 
 

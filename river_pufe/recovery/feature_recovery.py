@@ -18,7 +18,7 @@ from .gaussian_rows import GaussianRows
 from .linear_map import Affine
 from .reading import COMPLETED, FRESH, PRESENT, Reading, Retired
 from .row_model import RowModel
-from .scaling import RowScaler, Scaler
+from .scaling import NewUnits, RowScaler, Scaler
 from .spaces import FeatureSpaces
 
 
@@ -224,7 +224,7 @@ class FeatureRecovery(Stateful, base.Transformer):
         views = np.empty((3 if p else 1, len(row) + 1))
         views[:, 0] = 1.0
         scaled = self._scaler.scale(row, out=views[0, 1:])
-        # Scaled values are clipped, so only a NaN can hide in this sum of squares.
+        # Scaled values are finite, so only a NaN can hide in this sum of squares.
         incomplete = not scaled.dot(scaled) < math.inf
         if incomplete and not p:
             views = np.repeat(views, 3, axis=0)
@@ -302,11 +302,13 @@ class FeatureRecovery(Stateful, base.Transformer):
         self._row_model.keep(keep)
         return recover
 
-    def update(self, reading: Reading) -> None:
-        """Learn what is usual for each feature, and how they hang together."""
+    def update(self, reading: Reading) -> NewUnits | None:
+        """Learn what is usual for each feature, and how they hang together; the units, where they are new."""
         self._row_model.update(reading)
-        if (units := self._scaler.update(reading.row)) is not None:
-            self._row_model.rescale(*units)
+        units = self._scaler.update(reading.row)
+        if units is not None:
+            self._row_model.rescale(units.factor, units.shift)
             for retired in self._retired.values():
                 if retired.recover is not None:
-                    retired.recover.rescale(*units)
+                    retired.recover.rescale(units.factor, units.shift)
+        return units
