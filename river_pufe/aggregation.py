@@ -96,6 +96,8 @@ class AdaNormalHedge(Stored, Aggregator):
         Cumulative regrets R, shape (n,).
     magnitudes
         Sums S of absolute regrets, shape (n,).
+    form
+        The state as the kernels know it.
 
     Examples
     --------

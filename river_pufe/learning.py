@@ -117,8 +117,9 @@ class FeatureEvolving(Stateful, base.Estimator):
     def _learn(self, reading: Reading, asked: Asked | None, y: typing.Any, w: float) -> None:
         """Learn from a sample; `asked` is what was predicted for it, if already known."""
         task, experts = self._task, self._experts
+        known = task.n_outcomes
         task.register(y)
-        if asked is None or len(asked.mixture) != task.n_columns:
+        if asked is None or len(asked.mixture) != task.n_columns or task.n_outcomes != known:
             experts.make_room(task)
             asked = self._game.ask(reading)
         self._game.play(reading, asked, y, w)

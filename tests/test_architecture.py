@@ -23,6 +23,7 @@ LEVELS = (
     ("recovery",),
     ("tasks",),
     ("experts",),
+    ("rounds",),
     ("learning", "paper"),
     ("answers",),
     ("pufe", "baselines"),
