@@ -99,9 +99,9 @@ class LinearExperts(Stored, Experts):
         """The default of regressors.
 
         A number is often precise, and hardly ever as uncertain as a class: so the second-order rule remembers 2,000
-        rounds instead of 500 and expects smaller weights, and the slow first-order rule is trusted less.
+        rounds instead of 500, and the slow first-order rule is trusted less.
         """
-        rules = Newton(forgetting=0.9995, prior=0.8), ImplicitGradient(trust=0.3), ImplicitGradient(rate=0.3, trust=0.1)
+        rules = Newton(forgetting=0.9995), ImplicitGradient(trust=0.3), ImplicitGradient(rate=0.3, trust=0.1)
         return cls(rules=rules)
 
     @property
