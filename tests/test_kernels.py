@@ -45,6 +45,21 @@ def test_keys_vanish_alike(share, limit):
         assert all(np.array_equal(a, b) for a, b in zip(*states))
 
 
+@given(st.integers(0, 2**32 - 1), st.integers(1, 7), st.sampled_from([0.0, 0.3, 0.7, 1.0]), st.booleans())
+def test_rows_are_expected_alike(seed, d, missing, both):
+    rng = np.random.default_rng(seed)
+    factors = rng.normal(size=(d, 2 * d))
+    mean, covariance = rng.normal(size=d), factors @ factors.T + 0.1 * np.eye(d)
+    rows = np.where(rng.random((8, d)) < missing, np.nan, rng.normal(size=(8, d)))
+    rows[1::2] = np.where(np.isnan(rows[::2]), np.nan, rows[1::2])
+    law = mean, covariance if both else None, np.linalg.inv(covariance)
+    (one, spread), (other, same) = (version.expect(rows, *law, np.linspace(0.1, 1.0, 8)) for version in (plain, compiled))
+    np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(spread, same, rtol=1e-9, atol=1e-9)
+    for row in rows:
+        np.testing.assert_allclose(plain.complete(row, *law), compiled.complete(row, *law), rtol=1e-9, atol=1e-9)
+
+
 def test_arrays_of_other_sizes_are_refused():
-    with pytest.raises(ValueError, match="of 8 bytes was expected"):
+    with pytest.raises(ValueError, match="bytes was expected, not one of 3"):
         compiled.account(np.ones(1), 1, -9.0, *[np.zeros(3, bool)] * 8)

@@ -16,13 +16,16 @@ from libc.math cimport INFINITY, NAN, cos, exp, fabs, floor, isnan, lgamma, log
 from libc.stdint cimport int64_t, uint8_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
-from scipy.linalg.cython_blas cimport ddot, dgemv, dsymv, dsyr
+from scipy.linalg.cython_blas cimport ddot, dgemv, dsymv, dsyr, dsyrk, dtrsm, dtrsv
+from scipy.linalg.cython_lapack cimport dpotrf, dpotri, dpotrs
 
 import numpy as np
 
 from ..values import LARGEST, number
 from .forms import LEFT, MOST, SCALE, TRACE, FirstOrder, Fourier, Given, Probabilities, Same
 from .plain import LARGE, SAME, SPELL_PRIOR
+from .plain import complete as plain_complete
+from .plain import expect as plain_expect
 
 cdef double _LARGEST = LARGEST
 cdef double _SPELL_PRIOR = SPELL_PRIOR
@@ -884,3 +887,176 @@ def play(inputs, Py_ssize_t learn_from, predicted, mixture, target, double weigh
         x, of_inputs[0], learn_from, _numbers(predicted, n * shape[3]), _numbers(mixture, shape[3]),
         _numbers(target, shape[3]), weight, w, shape, experts, _numbers(awake, n), hedge, task,
     )
+
+
+# What is absent from a row, given what is there.
+
+
+cdef class _Given:
+    """Conditioning on what is there, for rows that lack the same; room for rows of d entries."""
+
+    cdef int d, n_absent, n_there
+    cdef bint by_precision, failed
+    cdef int* absent
+    cdef int* there
+    cdef double* mean
+    cdef double* covariance
+    cdef double* precision
+    # Factor of K_aa or of Σ_oo; L⁻¹ Σ_oa where that is what is needed; a covariance of what is absent; and a vector.
+    cdef double* factor
+    cdef double* across
+    cdef double* left
+    cdef double* apart
+
+    def __cinit__(self, int d, mean, covariance, precision):
+        self.d, self.n_absent = d, -1
+        self.absent = <int*>malloc((2 * d + 1) * sizeof(int))
+        self.factor = <double*>malloc((3 * d * d + d + 1) * sizeof(double))
+        if self.absent == NULL or self.factor == NULL:
+            raise MemoryError
+        self.there = self.absent + d
+        self.across = self.factor + d * d
+        self.left = self.across + d * d
+        self.apart = self.left + d * d
+        self.mean = _numbers(mean, d)
+        self.covariance = NULL if covariance is None else _numbers(covariance, d * d)
+        self.precision = _numbers(precision, d * d)
+
+    def __dealloc__(self):
+        free(self.absent)
+        free(self.factor)
+
+    cdef bint lacks_the_same(self, double* row) noexcept nogil:
+        cdef int i, k = 0
+        if self.n_absent < 0:
+            return False
+        for i in range(self.d):
+            if isnan(row[i]):
+                if k >= self.n_absent or self.absent[k] != i:
+                    return False
+                k += 1
+        return k == self.n_absent
+
+    cdef void condition(self, double* row) noexcept nogil:
+        """Factorize for rows that lack what this one lacks."""
+        cdef int d = self.d, i, j, a = 0, o = 0, info = 0
+        cdef double unit = 1.0
+        cdef double* source
+        for i in range(d):
+            if isnan(row[i]):
+                self.absent[a] = i
+                a += 1
+            else:
+                self.there[o] = i
+                o += 1
+        self.n_absent, self.n_there, self.failed = a, o, False
+        self.by_precision = self.covariance == NULL or 2 * a <= d
+        if self.by_precision:
+            for j in range(a):
+                source = self.precision + self.absent[j] * d
+                for i in range(j, a):
+                    self.factor[j * a + i] = source[self.absent[i]]
+            if a:
+                dpotrf("L", &a, self.factor, &a, &info)
+        elif o:
+            for j in range(o):
+                source = self.covariance + self.there[j] * d
+                for i in range(j, o):
+                    self.factor[j * o + i] = source[self.there[i]]
+            dpotrf("L", &o, self.factor, &o, &info)
+            for j in range(a):
+                source = self.covariance + self.absent[j] * d
+                for i in range(o):
+                    self.across[j * o + i] = source[self.there[i]]
+            if info == 0:
+                dtrsm("L", "L", "N", "N", &o, &a, &unit, self.factor, &o, self.across, &o)
+        self.failed = info != 0
+
+    cdef void fill(self, double* row) noexcept nogil:
+        """Let what is absent be what is expected of it."""
+        cdef int d = self.d, i, j, a = self.n_absent, o = self.n_there, one = 1, info
+        cdef double total
+        if a <= 0:
+            return
+        if self.by_precision:
+            for i in range(d):
+                self.left[i] = 0.0 if isnan(row[i]) else self.mean[i] - row[i]
+            for j in range(a):
+                self.apart[j] = ddot(&self.d, self.precision + self.absent[j] * d, &one, self.left, &one)
+            dpotrs("L", &a, &one, self.factor, &a, self.apart, &a, &info)
+            for j in range(a):
+                row[self.absent[j]] = self.mean[self.absent[j]] + self.apart[j]
+            return
+        for i in range(o):
+            self.apart[i] = row[self.there[i]] - self.mean[self.there[i]]
+        if o:
+            dtrsv("L", "N", "N", &o, self.factor, &o, self.apart, &one)
+        for j in range(a):
+            total = ddot(&o, self.across + j * o, &one, self.apart, &one) if o else 0.0
+            row[self.absent[j]] = self.mean[self.absent[j]] + total
+
+    cdef void add(self, double weight, double* spread) noexcept nogil:
+        """Add the covariance of what is absent."""
+        cdef int d = self.d, i, j, a = self.n_absent, o = self.n_there, info
+        cdef double unit = 1.0, minus = -1.0, value
+        cdef double* source
+        if a <= 0:
+            return
+        if self.by_precision:
+            for i in range(a * a):
+                self.left[i] = self.factor[i]
+            dpotri("L", &a, self.left, &a, &info)
+        else:
+            for j in range(a):
+                source = self.covariance + self.absent[j] * d
+                for i in range(j, a):
+                    self.left[j * a + i] = source[self.absent[i]]
+            if o:
+                dsyrk("L", "T", &a, &o, &minus, self.across, &o, &unit, self.left, &a)
+        for j in range(a):
+            for i in range(j, a):
+                value = weight * self.left[j * a + i]
+                spread[self.absent[j] * d + self.absent[i]] += value
+                if i != j:
+                    spread[self.absent[i] * d + self.absent[j]] += value
+
+
+def complete(row, mean, covariance, precision):
+    cdef Py_ssize_t d = len(mean)
+    cdef _Given given = _Given(d, mean, covariance, precision)
+    completed = row.copy()
+    cdef double* x = _state(completed, d)
+    given.condition(x)
+    if given.failed:
+        return plain_complete(row, mean, covariance, precision)
+    given.fill(x)
+    return completed
+
+
+def expect(rows, mean, covariance, precision, weights):
+    cdef Py_ssize_t n = len(rows), d = len(mean), i, k
+    cdef _Given given = _Given(d, mean, covariance, precision)
+    expected, spread = _floats(rows).copy(), np.zeros((d, d))
+    cdef double* x = _state(expected, n * d)
+    cdef double* total = _state(spread, d * d)
+    cdef double* w = _numbers(weights, n)
+    cdef double same = 0.0
+    cdef bint incomplete
+    for i in range(n):
+        incomplete = False
+        for k in range(d):
+            if isnan(x[k]):
+                incomplete = True
+                break
+        if incomplete:
+            if not given.lacks_the_same(x):
+                given.add(same, total)
+                same = 0.0
+                given.condition(x)
+                if given.failed:
+                    return plain_expect(rows, mean, covariance, precision, weights)
+            same += w[i]
+            given.fill(x)
+        x += d
+    given.add(same, total)
+    return expected, spread

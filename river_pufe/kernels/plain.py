@@ -11,7 +11,7 @@ import struct
 
 import numpy as np
 from scipy import special
-from scipy.linalg import blas
+from scipy.linalg import blas, lapack
 
 from ..values import LARGEST, Array, Key, Mask, Sample, number
 from .forms import (
@@ -480,3 +480,70 @@ def play(
     off, bend = errors(predicted, target, task), curvature(mixture, target, task)
     regret(lost, loss[0], experts.awake, hedge)
     learn_linear(inputs, weight * bend, learn_from, weight * off, experts)
+
+
+# What is absent from a row, given what is there.
+
+
+def complete(row: Array, mean: Array, covariance: Array | None, precision: Array) -> Array:
+    """A row in which the absent entries are their means given the others; as `expect`, for one row of shape (d,)."""
+    expected, _ = expect(row[None], mean, covariance, precision, np.ones(1))
+    return expected[0]
+
+
+def expect(
+    rows: Array, mean: Array, covariance: Array | None, precision: Array, weights: Array
+) -> tuple[Array, Array]:
+    """Rows as they are expected under a normal law.
+
+    Parameters
+    ----------
+    rows
+        Shape (n, d), NaN where absent.
+    mean
+        Shape (d,).
+    covariance
+        Shape (d, d); None if only its inverse is known.
+    precision
+        The inverse of the covariance, shape (d, d).
+    weights
+        How much each row counts, shape (n,).
+
+    Returns
+    -------
+    The rows with absent entries at their means given the others, shape (n, d); and the weighted sum of the covariances
+    of what is absent given the others, shape (d, d).
+
+    """
+    missing = rows != rows
+    members: dict[bytes, list[int]] = {}
+    for n in np.flatnonzero(missing.any(1)).tolist():
+        members.setdefault(missing[n].tobytes(), []).append(n)
+    expected, spread = rows.copy(), np.zeros(precision.shape)
+    for alike in members.values():
+        absent = missing[alike[0]]
+        a, o = np.flatnonzero(absent), np.flatnonzero(~absent)
+        apart = (rows[alike][:, o] - mean[o]).T
+        if covariance is None or 2 * len(a) <= len(mean):
+            left = _inverse(precision[a[:, None], a])
+            pull = -left @ (precision[a[:, None], o] @ apart)
+        else:
+            gain = covariance[a[:, None], o] @ _inverse(covariance[o[:, None], o])
+            left = covariance[a[:, None], a] - gain @ covariance[o[:, None], a]
+            pull = gain @ apart
+        expected[np.array(alike)[:, None], a] = mean[a] + pull.T
+        spread[a[:, None], a] += weights[alike].sum() * (left + left.T) / 2.0
+    return expected, spread
+
+
+def _inverse(matrix: Array) -> Array:
+    """Inverse of a positive definite matrix."""
+    if not len(matrix):
+        return matrix
+    factor, failed = lapack.dpotrf(matrix, lower=1)
+    if failed:
+        return np.linalg.pinv(matrix, hermitian=True)
+    lower, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
+    result: Array = lower + lower.T
+    result.flat[:: len(result) + 1] /= 2.0
+    return result

@@ -6,9 +6,9 @@ import dataclasses
 import typing
 
 import numpy as np
-from scipy import linalg
 from scipy.linalg import lapack
 
+from .. import kernels
 from ..state.parts import Stored
 from ..values import Array, Mask
 from .linear_map import Affine
@@ -84,30 +84,29 @@ class Gaussian(Stored):
 
     def complete(self, row: Array, absent: Mask) -> Array:
         """A new row in which the absent entries are their means given the others; shape (d,), as the row."""
-        completed = row.copy()
-        a, o = np.flatnonzero(absent), np.flatnonzero(~absent)
-        if 2 * len(a) <= len(row):
-            apart = row - self.mean
-            apart[a] = 0.0
-            across = self.precision[a]
-            completed[a] = self.mean[a] - solve(across[:, a], across @ apart)
-        else:
-            across = self.covariance[o]
-            completed[a] = self.mean[a] + across[:, a].T @ solve(across[:, o], row[o] - self.mean[o])
-        return completed
+        return kernels.complete(np.where(absent, np.nan, row), self.mean, self.covariance, self.precision)
+
+    def expect(self, rows: Array, weights: Array) -> tuple[Array, Array]:
+        """Rows as they are expected, and the weighted sum of the covariances of what is absent.
+
+        Parameters
+        ----------
+        rows
+            Shape (n, d), NaN where absent.
+        weights
+            How much each row counts, shape (n,).
+
+        Returns
+        -------
+        Shapes (n, d) and (d, d).
+
+        """
+        return kernels.expect(rows, self.mean, self.covariance, self.precision, weights)
 
     def conditional_covariance(self, absent: Mask) -> Array:
         """Covariance of the absent entries given the others, whatever these are; shape (a, a)."""
-        a, o = np.flatnonzero(absent), np.flatnonzero(~absent)
-        if 2 * len(a) <= len(absent):
-            return inverse(self.precision[a[:, None], a])
-        covariance: Array = self.covariance[a[:, None], a]
-        if len(o):
-            # With Σ_oo = L Lᵀ; a product with the own transpose is symmetric to the last bit.
-            factor = np.linalg.cholesky(self.covariance[o[:, None], o])
-            shown = linalg.solve_triangular(factor, self.covariance[o[:, None], a], lower=True)
-            covariance -= shown.T @ shown
-        return covariance
+        _, spread = self.expect(np.where(absent, np.nan, self.mean)[None], np.ones(1))
+        return spread[np.ix_(absent, absent)]
 
     def variance(self, absent: Mask) -> Array:
         """The diagonal of the conditional covariance, shape (a,)."""
@@ -167,9 +166,8 @@ def inverse(matrix: Array) -> Array:
     if failed:
         return np.linalg.pinv(matrix, hermitian=True)
     lower, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
-    result = np.tril(lower, -1)
-    result += result.T
-    result.flat[:: len(result) + 1] = lower.diagonal()
+    result: Array = lower + lower.T
+    result.flat[:: len(result) + 1] /= 2.0
     return result
 
 

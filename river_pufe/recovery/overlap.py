@@ -6,10 +6,12 @@ import dataclasses
 import typing
 
 import numpy as np
+from scipy import linalg
 
+from .. import kernels
 from ..state.parts import Stored
 from ..values import Array, Mask
-from .gaussian import Gaussian, inverse, packed, unpacked
+from .gaussian import Gaussian, inverse, packed, solve, unpacked
 from .row_law import RowLaw
 from .scatter import typical
 
@@ -204,20 +206,25 @@ def best_penalty(moments: Moments, p: int) -> float:
     return float(PENALTIES[evidence.argmax()])
 
 
-class _Gap(typing.NamedTuple):
-    """Rows that lack the same entries: which rows, previous entries and current entries (numbers and mask)."""
+class _Conditional(typing.NamedTuple):
+    """A normal law, given by its mean and the inverse of its covariance; shapes (d,) and (d, d)."""
 
-    rows: list[int]
-    previous: Mask
-    current: Mask
+    mean: Array
+    precision: Array
+
+    def expect(self, rows: Array) -> tuple[Array, Array]:
+        """Rows as they are expected, shape (n, d), and the sum of the covariances of what is absent, shape (d, d)."""
+        return kernels.expect(rows, self.mean, None, self.precision, np.ones(len(rows)))
 
 
-def _gaps(rows: Array, p: int) -> list[_Gap]:
-    missing = np.isnan(rows)
-    members: dict[bytes, list[int]] = {}
-    for n in np.flatnonzero(missing.any(1)).tolist():
-        members.setdefault(missing[n].tobytes(), []).append(n)
-    return [_Gap(alike, missing[alike[0], :p], missing[alike[0], p:]) for alike in members.values()]
+def _moments(expected: Array, spread: Array) -> Moments:
+    """Moments of expected rows, given the sum of the covariances of what was absent."""
+    n = len(expected)
+    if not n:
+        return Moments.none(expected.shape[1])
+    mean = expected.mean(0)
+    apart = expected - mean
+    return Moments(float(n), mean, apart.T @ apart + spread)
 
 
 class Overlap(RowLaw):
@@ -330,83 +337,50 @@ class Overlap(RowLaw):
 
     def _fit(self, rows: Array, steps: int, oldest: int) -> Moments:
         """Learn from these rows and the settled ones; moments of the oldest rows, as they are expected in the end."""
-        p, before = self.n_previous, self.previous
+        p = self.n_previous
         seen = ~np.isnan(rows)
         usable = seen[:, :p].any(1) & seen[:, p:].any(1)
         rows, oldest = rows[usable], np.count_nonzero(usable[:oldest])
-        gaps = _gaps(rows, p)
-        # Before anything is known of how they follow from each other, the current features are at their means.
-        seen = ~np.isnan(rows)
-        average = np.where(seen, rows, 0.0).sum(0) / np.maximum(seen.sum(0), 1)
-        expected = np.where(seen, rows, average)
-        covariances = []
-        for gap in gaps:
-            for n in gap.rows:
-                expected[n, :p] = before.complete(rows[n, :p], gap.previous)
-            covariances.append(before.conditional_covariance(gap.previous))
+        law = self._before(rows)
+        expected, spread = law.expect(rows)
         # Covariances would hide what the rows say of each other, before anything is known of it.
-        known = self._pooled(self._moments(expected, [], [], None))
-        fit: Regression | None = None
-        for step in range(steps if gaps else 1):
-            if fit is not None:
-                covariances = self._expect(rows, expected, gaps, total.mean, fit)
-            moments = self._moments(expected, gaps, covariances, fit)
-            total = self._pooled(moments)
-            if fit is None:
-                fit = regress(total, np.full(p, best_penalty(known, p)), _FIRST_PENALTY_STEPS)
-            else:
-                fit = regress(total, fit.penalties, _PENALTY_STEPS)
-        self._relate(expected, gaps, covariances, total, fit)
-        gaps = [_Gap([n for n in gap.rows if n < oldest], gap.previous, gap.current) for gap in gaps]
-        return self._moments(expected[:oldest], gaps, covariances, fit)
+        known = self._pooled(_moments(expected, np.zeros_like(spread)))
+        total = self._pooled(_moments(expected, spread))
+        fit = regress(total, np.full(p, best_penalty(known, p)), _FIRST_PENALTY_STEPS)
+        for _ in range(steps - 1 if np.isnan(rows).any() else 0):
+            law = self._given(total.mean, fit)
+            expected, spread = law.expect(rows)
+            total = self._pooled(_moments(expected, spread))
+            fit = regress(total, fit.penalties, _PENALTY_STEPS)
+        self._relate(expected, spread, total, fit)
+        return _moments(*law.expect(rows[:oldest]))
 
-    def _expect(self, rows: Array, expected: Array, gaps: list[_Gap], mean: Array, fit: Regression) -> list[Array]:
-        """Expect the absent entries anew, in `expected`; covariances of the absent previous ones, per gap."""
-        before = self.previous
-        p, covariances = len(before.mean), []
+    def _before(self, rows: Array) -> _Conditional:
+        """What is expected before anything is known of how the spaces follow from each other: averages."""
+        p, c = self.n_previous, rows.shape[1] - self.n_previous
+        seen = ~np.isnan(rows[:, p:])
+        average = np.where(seen, rows[:, p:], 0.0).sum(0) / np.maximum(seen.sum(0), 1)
+        return _Conditional(np.append(self.previous.mean, average), linalg.block_diag(self.previous.precision, np.eye(c)))
+
+    def _given(self, mean: Array, fit: Regression) -> _Conditional:
+        """What is expected given a regression of rows with this mean.
+
+        With deviations u and v of previous and current features from that mean, the density is
+        $\\exp(-\\frac{1}{2} ((u - \\delta)^T K (u - \\delta) + (v - \\beta^T u)^T D^{-1} (v - \\beta^T u) + u^T U u))$ with
+        U the uncertainty of the coefficients, once for each current feature.
+        """
+        p = self.n_previous
         ratio = fit.coefficients / fit.noise
-        for gap in gaps:
-            a, o, known = np.flatnonzero(gap.previous), np.flatnonzero(~gap.previous), ~gap.current
-            precise = before.precision + ratio[:, known] @ fit.coefficients[:, known].T
-            precise += _CAUTION * np.count_nonzero(known) * fit.uncertainty
-            covariance = inverse(precise[np.ix_(a, a)])
-            for n in gap.rows:
-                # Around the mean of the overlap, from which the regression takes its rows.
-                apart = rows[n, p:][known] - mean[p:][known]
-                pull = ratio[:, known] @ apart + before.precision @ (before.mean - mean[:p])
-                expected[n, a] = mean[a] + covariance @ (pull[a] - precise[np.ix_(a, o)] @ (rows[n, o] - mean[o]))
-                answer = mean[p:] + (expected[n, :p] - mean[:p]) @ fit.coefficients
-                expected[n, p:][gap.current] = answer[gap.current]
-            covariances.append(covariance)
-        return covariances
+        alone = self.previous.precision + _CAUTION * len(fit.noise) * fit.uncertainty
+        precision = np.empty((len(mean), len(mean)))
+        precision[:p, :p] = alone + ratio @ fit.coefficients.T
+        precision[:p, p:] = -ratio
+        precision[p:, :p] = -ratio.T
+        precision[p:, p:] = np.diag(1.0 / fit.noise)
+        away = solve(alone, self.previous.precision @ (self.previous.mean - mean[:p]))
+        return _Conditional(mean + np.append(away, away @ fit.coefficients), precision)
 
-    def _moments(
-        self, expected: Array, gaps: list[_Gap], covariances: list[Array], fit: Regression | None
-    ) -> Moments:
-        """Moments of expected rows."""
-        n, d = expected.shape
-        p = len(self.previous.mean)
-        if not n:
-            return Moments.none(d)
-        mean = expected.mean(0)
-        apart = expected - mean
-        scatter = apart.T @ apart
-        for gap, covariance in zip(gaps, covariances):
-            a, c = np.flatnonzero(gap.previous), p + np.flatnonzero(gap.current)
-            scatter[a[:, None], a] += len(gap.rows) * covariance
-            if len(c):
-                coefficients = np.zeros((len(a), len(c))) if fit is None else fit.coefficients[a][:, c - p]
-                noise = np.ones(len(c)) if fit is None else fit.noise[c - p]
-                across = covariance @ coefficients
-                scatter[a[:, None], c] += len(gap.rows) * across
-                scatter[c[:, None], a] += len(gap.rows) * across.T
-                spread = coefficients.T @ across
-                scatter[c[:, None], c] += len(gap.rows) * ((spread + spread.T) / 2.0 + np.diag(noise))
-        return Moments(float(n), mean, scatter)
-
-    def _relate(
-        self, expected: Array, gaps: list[_Gap], covariances: list[Array], total: Moments, fit: Regression
-    ) -> None:
+    def _relate(self, expected: Array, spread: Array, total: Moments, fit: Regression) -> None:
         p, n = self.n_previous, max(total.n, 1.0)
         if total.n < FEWEST:
             return
@@ -420,10 +394,7 @@ class Overlap(RowLaw):
         leverage = float((before.covariance * uncertainty).sum() + away @ uncertainty @ away)
         if len(expected):
             apart = expected[:, :p] - total.mean[:p]
-            own = np.einsum("ni,ij,nj->n", apart, uncertainty, apart)
-            for gap, covariance in zip(gaps, covariances):
-                a = np.flatnonzero(gap.previous)
-                own[gap.rows] += (covariance * uncertainty[np.ix_(a, a)]).sum()
+            own = (apart @ uncertainty * apart).sum(1) + (spread[:p, :p] * uncertainty).sum() / len(expected)
             left_out = float((own / np.maximum(1.0 - own - 1.0 / n, 1e-3)).mean())
             leverage = (leverage + min(leverage, left_out)) / 2.0
         centre = total.mean[p:] + away @ coefficients

@@ -20,40 +20,6 @@ NOISE = 3.0
 _GROWTH, _PASSES = 1.2, 3
 
 
-class Pattern(typing.NamedTuple):
-    """Rows of which the same entries are absent.
-
-    Parameters
-    ----------
-    rows
-        Which rows, shape (n,).
-    absent
-        Which entries, shape (d,).
-    covariance
-        Of the absent entries given the others, shape (a, a).
-
-    """
-
-    rows: list[int]
-    absent: Mask
-    covariance: Array
-
-
-def expect(gaussian: Gaussian, rows: Array) -> tuple[Array, list[Pattern]]:
-    """Rows as they are expected under a law, shape (n, d), and the covariance of what was absent (NaN) from them."""
-    missing = np.isnan(rows)
-    members: dict[bytes, list[int]] = {}
-    for n in np.flatnonzero(missing.any(1)).tolist():
-        members.setdefault(missing[n].tobytes(), []).append(n)
-    expected, patterns = rows.copy(), []
-    for alike in members.values():
-        absent = missing[alike[0]]
-        for n in alike:
-            expected[n] = gaussian.complete(rows[n], absent)
-        patterns.append(Pattern(alike, absent, gaussian.conditional_covariance(absent)))
-    return expected, patterns
-
-
 class Scatter(RowLaw):
     """Mean and covariance of rows with absent entries, by online EM.
 
@@ -131,33 +97,28 @@ class Scatter(RowLaw):
 
     def _sizes(self, rows: Array) -> Array:
         """By which shares rows move the estimate."""
-        sizes = np.empty(len(rows))
-        counts = self.counts.copy()
-        for i, observed in enumerate(~np.isnan(rows)):
-            counts[0] += observed
-            counts[1] += 1.0
-            self._n += 1.0
-            if observed.all():
-                self._count += 1.0
-            elif observed.any():
-                often = counts[0] / counts[1]
-                self._count += float(often[observed].mean() * often[~observed].mean())
-            sizes[i] = 1.0 / (PRIOR + max(self._count, min(self._n, _FEW)))
-        self.counts = counts
+        observed = ~np.isnan(rows)
+        ordinals = np.arange(1.0, len(rows) + 1.0)
+        often = (self.counts[0] + np.cumsum(observed, 0)) / (self.counts[1] + ordinals[:, None])
+        n_observed = observed.sum(1)
+        n_absent = observed.shape[1] - n_observed
+        seen, unseen = (often * observed).sum(1), (often * ~observed).sum(1)
+        pairs = np.where(n_absent > 0, seen * unseen / np.maximum(n_observed * n_absent, 1), 1.0)
+        counts = self._count + np.cumsum(pairs)
+        sizes: Array = 1.0 / (PRIOR + np.maximum(counts, np.minimum(self._n + ordinals, _FEW)))
+        self.counts = self.counts + np.stack([observed.sum(0), np.full(observed.shape[1], len(rows))])
+        self._n, self._count = self._n + len(rows), float(counts[-1])
         return sizes
 
     def _move(self, start: Gaussian, rows: Array, sizes: Array) -> Gaussian:
         """An estimate moved by some rows, as they are expected at present."""
-        expected, patterns = expect(self.law, rows)
         left = np.cumprod((1.0 - sizes)[::-1])[::-1]
         weights = sizes * np.append(left[1:], 1.0)
+        expected, spread = self.law.expect(rows, weights)
         mean = left[0] * start.mean + weights @ expected
         apart, away = expected - mean, start.mean - mean
         apart *= np.sqrt(weights)[:, None]
-        covariance = left[0] * (start.covariance + np.outer(away, away)) + apart.T @ apart
-        for pattern in patterns:
-            a = np.flatnonzero(pattern.absent)
-            covariance[a[:, None], a] += weights[pattern.rows].sum() * pattern.covariance
+        covariance = left[0] * (start.covariance + np.outer(away, away)) + apart.T @ apart + spread
         return Gaussian(mean, covariance)
 
     def settle(self, rows: Array, n: int) -> None:
