@@ -21,15 +21,16 @@ PENALTIES = np.geomspace(1e-4, 1e3, 29)
 _COMMON = 5.0
 #: Variance of the noise of a current feature is at least this.
 LEAST_NOISE = 1e-6
-#: EM steps while the overlap goes on and at its end; how often the first and each later one estimates the penalties.
-_FIRST_STEPS, _LAST_STEPS = 4, 20
-_FIRST_PENALTY_STEPS, _PENALTY_STEPS = 20, 3
+#: EM steps while the overlap goes on and at its end, and how often the first of them estimates the penalties.
+_STEPS, _LAST_STEPS = (3, 8), (20, 20)
+#: How often each later one does.
+_PENALTY_STEPS = 3
 #: Rows below which nothing is said about how the current features follow from the previous ones.
 FEWEST = 3
 #: How often the uncertainty of the coefficients counts where absent entries are expected.
 _CAUTION = 2.0
 #: The map is learned anew each time that so many times as many rows were seen.
-GROWTH = 1.25
+GROWTH = 1.6
 
 
 @dataclasses.dataclass
@@ -184,7 +185,9 @@ def regress(moments: Moments, penalties: Array, steps: int) -> Regression:
     size = moments.scatter.diagonal()[p:]
     freedom, width = max(moments.n - 1.0, 1.0), len(size)
     for step in range(steps + 1):
-        uncertainty = inverse(inputs + np.diag(penalties))
+        precision = inputs.copy()
+        precision.flat[:: p + 1] += penalties
+        uncertainty = inverse(precision)
         coefficients = uncertainty @ across
         noise = np.maximum(size - (across * coefficients).sum(0), LEAST_NOISE * freedom) / freedom
         if step < steps:
@@ -282,7 +285,7 @@ class Overlap(RowLaw):
         self._n_before = typical(counts)
         self._settled: Moments | None = None
         self._n = 0
-        self._next = 1.0
+        self._next = float(FEWEST)
         self.rebuild()
 
     def rebuild(self) -> None:
@@ -303,14 +306,14 @@ class Overlap(RowLaw):
         self._n += n_new
         if self._n >= self._next:
             self._next = GROWTH * self._n
-            self._fit(rows, _FIRST_STEPS, 0)
+            self._fit(rows, _STEPS, 0)
 
     def finish(self, rows: Array) -> None:
         """Learn from all rows that are not settled for the last time, and as well as possible."""
         self._fit(rows, _LAST_STEPS, 0)
 
     def settle(self, rows: Array, n: int) -> None:
-        self._settled = self._pooled(self._fit(rows, _LAST_STEPS, n))
+        self._settled = self._pooled(self._fit(rows, _STEPS, n))
 
     def _pooled(self, moments: Moments) -> Moments:
         """Moments together with those of the settled rows."""
@@ -335,7 +338,7 @@ class Overlap(RowLaw):
         self.previous = self.previous.rescale(factor[:p], shift[:p])
         self._settled = None if self._settled is None else self._settled.rescale(factor, shift)
 
-    def _fit(self, rows: Array, steps: int, oldest: int) -> Moments:
+    def _fit(self, rows: Array, steps: tuple[int, int], oldest: int) -> Moments:
         """Learn from these rows and the settled ones; moments of the oldest rows, as they are expected in the end."""
         p = self.n_previous
         seen = ~np.isnan(rows)
@@ -346,8 +349,8 @@ class Overlap(RowLaw):
         # Covariances would hide what the rows say of each other, before anything is known of it.
         known = self._pooled(_moments(expected, np.zeros_like(spread)))
         total = self._pooled(_moments(expected, spread))
-        fit = regress(total, np.full(p, best_penalty(known, p)), _FIRST_PENALTY_STEPS)
-        for _ in range(steps - 1 if np.isnan(rows).any() else 0):
+        fit = regress(total, np.full(p, best_penalty(known, p)), steps[1])
+        for _ in range(steps[0] - 1 if np.isnan(rows).any() else 0):
             law = self._given(total.mean, fit)
             expected, spread = law.expect(rows)
             total = self._pooled(_moments(expected, spread))
