@@ -52,8 +52,9 @@ def test_features_have_the_shape_they_say(prototype, seed, d, n):
 def test_the_order_of_the_slots_changes_nothing(prototype, seed, d, n):
     rng = np.random.default_rng(seed)
     rows, order, asked = rng.normal(size=(n, d)), rng.permutation(d), rng.normal(size=(3, d))
-    one, other = begin(prototype, rows, rows.sum(1, keepdims=True)), begin(
-        prototype, rows[:, order], rows.sum(1, keepdims=True)
+    one, other = (
+        begin(prototype, rows, rows.sum(1, keepdims=True)),
+        begin(prototype, rows[:, order], rows.sum(1, keepdims=True)),
     )
     features = other(asked[:, order])
     close(features, one(asked)[:, order] if isinstance(prototype, Identity) else one(asked))
@@ -151,7 +152,8 @@ def test_rows_differ_by_the_bandwidth_along_the_frequencies():
 def test_random_features_survive_a_change_exactly(seed, gone, left):
     rng = np.random.default_rng(seed)
     fourier = begin(RandomFourier(n_features=9, n_rows=3), rng.normal(size=(3, gone + left)))
-    recover, rows = Affine(rng.normal(size=(gone, left)), np.eye(left), rng.normal(size=gone)), rng.normal(size=(4, left))
+    recover = Affine(rng.normal(size=(gone, left)), np.eye(left), rng.normal(size=gone))
+    rows = rng.normal(size=(4, left))
     before = fourier(np.array([[*recover(row), *row] for row in rows]))
     assert fourier.keep(np.arange(gone + left) >= gone, recover).tolist() == list(range(9))
     close(fourier(rows), before)
@@ -185,7 +187,7 @@ def test_the_weaker_half_is_drawn_anew_for_another_space():
     close(fourier(wide)[:, origins >= 0], before[:, origins >= 0])
     assert fourier(wide).all()
     # They read the new slots.
-    assert (np.abs(fourier(wide) - fourier(wide + [0, 0, 1, 1]))[:, origins < 0] > 1e-6).all()
+    assert (np.abs(fourier(wide) - fourier(wide + np.array([0, 0, 1, 1])))[:, origins < 0] > 1e-6).all()
 
 
 def test_new_slots_of_the_same_space_change_no_feature():

@@ -53,7 +53,8 @@ def test_rows_are_expected_alike(seed, d, missing, both):
     rows = np.where(rng.random((8, d)) < missing, np.nan, rng.normal(size=(8, d)))
     rows[1::2] = np.where(np.isnan(rows[::2]), np.nan, rows[1::2])
     law = mean, covariance if both else None, np.linalg.inv(covariance)
-    (one, spread), (other, same) = (version.expect(rows, *law, np.linspace(0.1, 1.0, 8)) for version in (plain, compiled))
+    weights = np.linspace(0.1, 1.0, 8)
+    (one, spread), (other, same) = (version.expect(rows, *law, weights) for version in (plain, compiled))
     np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(spread, same, rtol=1e-9, atol=1e-9)
     for row in rows:

@@ -149,9 +149,10 @@ def test_most_models_take_incomplete_rows(model):
 
 
 def test_samples_have_weights_where_all_members_take_them():
-    assert as_experts([LINEAR, naive_bayes.GaussianNB()]).takes_weights == RiverModel(
-        naive_bayes.GaussianNB()
-    ).takes_weights
+    assert (
+        as_experts([LINEAR, naive_bayes.GaussianNB()]).takes_weights
+        == RiverModel(naive_bayes.GaussianNB()).takes_weights
+    )
     assert as_experts([LINEAR, LINEAR]).takes_weights
 
 

@@ -76,7 +76,7 @@ def test_recovery_is_exact_where_the_new_space_determines_the_old_one(n_spaces, 
 def test_longer_overlaps_recover_more(seed, noise):
     errors = [error(replaced(seed, overlap, noise=noise), 205) for overlap in (10, 40, 150)]
     # Where there is no noise nearly everything is known after a few rows already.
-    assert all(later < earlier + 0.05 for earlier, later in zip(errors, errors[1:]))
+    assert all(later < earlier + 0.05 for earlier, later in itertools.pairwise(errors))
     assert errors[0] < 0.4
     # Noise of 0.3 in what is recovered is 9 %, and there is noise in what it is recovered from as well.
     assert errors[-1] < (0.05 if noise == 0 else 0.25)

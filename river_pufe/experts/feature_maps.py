@@ -345,7 +345,7 @@ class Neighbours(FeatureMap):
 
     @property
     def n(self) -> int:
-        return self._outcomes.shape[1]
+        return int(self._outcomes.shape[1])
 
     @property
     def form(self) -> kernels.Nearest:

@@ -156,10 +156,9 @@ class RiverModel(Learner):
     @property
     def reads_incomplete(self) -> bool:
         """Whether the model takes rows in which features are absent, as far as three made-up rows can tell."""
-        complete = [{"a": 0.0, "b": 1.0}, {"a": 1.0, "b": 0.0}, {"a": 0.5, "b": 2.0}]
-        return _can_play(self.model, [{"a": 0.0, "b": 1.0}, {"a": 1.0}, {"b": 2.0}]) or not _can_play(
-            self.model, complete
-        )
+        complete: list[Features] = [{"a": 0.0, "b": 1.0}, {"a": 1.0, "b": 0.0}, {"a": 0.5, "b": 2.0}]
+        incomplete: list[Features] = [{"a": 0.0, "b": 1.0}, {"a": 1.0}, {"b": 2.0}]
+        return _can_play(self.model, incomplete) or not _can_play(self.model, complete)
 
     def scores(self, x: Features, task: Task) -> Array:
         # Some models set themselves up at the first look, with whatever they see.

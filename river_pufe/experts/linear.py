@@ -38,9 +38,9 @@ class LinearExperts(Stored, Experts):
     are models of the row itself; of the row and the mean target of its neighbours, for targets that persist; and of
     random Fourier features beside both, for targets that are not linear.
 
-    All experts share the directions of the rules, one for each rule and map, so a round costs one product of the features
-    with a matrix of weights for all scores, and one step for each rule and map. With n features in all it costs
-    O(maps · rules · n) time and memory, and what rules and maps need.
+    All experts share the directions of the rules, one for each rule and map, so a round costs one product of the
+    features with a matrix of weights for all scores, and one step for each rule and map. With n features in all it
+    costs O(maps · rules · n) time and memory, and what rules and maps need.
 
     Parameters
     ----------
@@ -244,7 +244,7 @@ class LinearExperts(Stored, Experts):
 
     def _keep(self, evolution: Evolution, slots: Mask) -> None:
         if evolution.retired is not None:
-            dropped = [self._weights[self._inputs_of(slot)] for slot in np.flatnonzero(~slots)]
+            dropped = [self._weights[self._inputs_of(slot)] for slot in np.flatnonzero(~slots).tolist()]
             self._retired[evolution.retired] = np.array(dropped)[..., [PRESENT, COMPLETED], :] / self._unit
         before, starts, ends = self._weights, [1, *self._ends], self._ends
         origins = [each.keep(slots, evolution.recover) for each in self._maps]

@@ -23,8 +23,8 @@ _Part = typing.TypeVar("_Part", Array, Mask)
 class Pool(Experts):
     """Several kinds of experts under one hedge.
 
-    **When to use it.** Where it is not known which model suits a stream, and the cost of all of them can be paid. A list
-    that is given as `model` becomes a pool.
+    **When to use it.** Where it is not known which model suits a stream, and the cost of all of them can be paid. A
+    list that is given as `model` becomes a pool.
 
     At first all members count alike, and the experts of a member share what it counts by their own priors. Costs as
     much as all members together.
@@ -42,7 +42,7 @@ class Pool(Experts):
         self.members = members
         self._members = [member.clone() for member in members]
         self._titles = _titles([member.title for member in self._members])
-        # Positions never move, although members grow: where each expert is among those of all members, one after another.
+        # Positions never move, although members grow: where each expert is among those of all members.
         self._sizes = [0] * len(self._members)
         self._owners: list[tuple[int, int]] = []
         self._seat()

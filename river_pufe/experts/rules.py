@@ -196,14 +196,16 @@ class Newton(UpdateRule):
 
 def restated(factor: Array, shift: Array, weights: Array) -> Array:
     """Weights on factor · x + shift, x₀ = 1, that give the same scores as given weights on x; shape (inputs, …)."""
-    columns = weights.reshape(len(weights), -1) / factor[:, None]
+    columns: Array = weights.reshape(len(weights), -1) / factor[:, None]
     columns[0] -= shift @ columns
-    return columns.reshape(weights.shape)
+    same: Array = columns.reshape(weights.shape)
+    return same
 
 
 def _transformed(factor: Array, shift: Array, moments: Array) -> Array:
     """Sums over x·(…) as sums over (factor · x + shift)·(…), x₀ = 1; shape (inputs, k)."""
-    return factor[:, None] * moments + shift[:, None] * moments[0]
+    transformed: Array = factor[:, None] * moments + shift[:, None] * moments[0]
+    return transformed
 
 
 def _symmetric(matrix: Array) -> Array:

@@ -488,12 +488,11 @@ def play(
 def complete(row: Array, mean: Array, covariance: Array | None, precision: Array) -> Array:
     """A row in which the absent entries are their means given the others; as `expect`, for one row of shape (d,)."""
     expected, _ = expect(row[None], mean, covariance, precision, np.ones(1))
-    return expected[0]
+    completed: Array = expected[0]
+    return completed
 
 
-def expect(
-    rows: Array, mean: Array, covariance: Array | None, precision: Array, weights: Array
-) -> tuple[Array, Array]:
+def expect(rows: Array, mean: Array, covariance: Array | None, precision: Array, weights: Array) -> tuple[Array, Array]:
     """Rows as they are expected under a normal law.
 
     Parameters
@@ -525,10 +524,10 @@ def expect(
         a, o = np.flatnonzero(absent), np.flatnonzero(~absent)
         apart = (rows[alike][:, o] - mean[o]).T
         if covariance is None or 2 * len(a) <= len(mean):
-            left = _inverse(precision[a[:, None], a])
+            left = inverse(precision[a[:, None], a])
             pull = -left @ (precision[a[:, None], o] @ apart)
         else:
-            gain = covariance[a[:, None], o] @ _inverse(covariance[o[:, None], o])
+            gain = covariance[a[:, None], o] @ inverse(covariance[o[:, None], o])
             left = covariance[a[:, None], a] - gain @ covariance[o[:, None], a]
             pull = gain @ apart
         expected[np.array(alike)[:, None], a] = mean[a] + pull.T
@@ -536,13 +535,13 @@ def expect(
     return expected, spread
 
 
-def _inverse(matrix: Array) -> Array:
+def inverse(matrix: Array) -> Array:
     """Inverse of a positive definite matrix."""
     if not len(matrix):
         return matrix
     factor, failed = lapack.dpotrf(matrix, lower=1)
     if failed:
-        return np.linalg.pinv(matrix, hermitian=True)
+        return np.asarray(np.linalg.pinv(matrix, hermitian=True), dtype=np.float64)
     lower, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
     result: Array = lower + lower.T
     result.flat[:: len(result) + 1] /= 2.0

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from .. import kernels
+from ..kernels.plain import inverse
 from ..state.parts import Stored
 from ..values import Array, Mask
 from .linear_map import Affine
@@ -155,20 +156,7 @@ def solve(matrix: Array, right: Array) -> Array:
     if not right.size or not len(matrix):
         return np.zeros_like(right)
     _, solution, failed = lapack.dposv(matrix, right)
-    return np.linalg.lstsq(matrix, right, rcond=None)[0] if failed else solution
-
-
-def inverse(matrix: Array) -> Array:
-    """Inverse of a positive definite matrix."""
-    if not len(matrix):
-        return np.zeros_like(matrix)
-    factor, failed = lapack.dpotrf(matrix, lower=1)
-    if failed:
-        return np.linalg.pinv(matrix, hermitian=True)
-    lower, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
-    result: Array = lower + lower.T
-    result.flat[:: len(result) + 1] /= 2.0
-    return result
+    return np.asarray(np.linalg.lstsq(matrix, right, rcond=None)[0] if failed else solution, dtype=np.float64)
 
 
 def packed(symmetric: Array) -> Array:

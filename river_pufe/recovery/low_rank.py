@@ -59,7 +59,7 @@ class LowRankGaussian:
         return variance
 
     def deviations(self, absent: Mask) -> Array:
-        """Deviations of the absent entries, whose squares add up to their covariance but for the noise; shape (k, a)."""
+        """Deviations of the absent entries, whose squares add up to their covariance without noise; shape (k, a)."""
         matrix, _ = self._given(~absent)
         # With M = L Lᵀ they are L⁻¹ F_a.
         deviations: Array = linalg.solve_triangular(np.linalg.cholesky(matrix), self.factors[:, absent], lower=True)

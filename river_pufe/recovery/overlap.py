@@ -9,9 +9,10 @@ import numpy as np
 from scipy import linalg
 
 from .. import kernels
+from ..kernels.plain import inverse
 from ..state.parts import Stored
 from ..values import Array, Mask
-from .gaussian import Gaussian, inverse, packed, solve, unpacked
+from .gaussian import Gaussian, packed, solve, unpacked
 from .row_law import RowLaw
 from .scatter import typical
 
@@ -342,8 +343,8 @@ class Overlap(RowLaw):
         """Learn from these rows and the settled ones; moments of the oldest rows, as they are expected in the end."""
         p = self.n_previous
         seen = ~np.isnan(rows)
-        usable = seen[:, :p].any(1) & seen[:, p:].any(1)
-        rows, oldest = rows[usable], np.count_nonzero(usable[:oldest])
+        usable: Mask = np.logical_and(seen[:, :p].any(1), seen[:, p:].any(1))
+        rows, oldest = rows[usable], int(np.count_nonzero(usable[:oldest]))
         law = self._before(rows)
         expected, spread = law.expect(rows)
         # Covariances would hide what the rows say of each other, before anything is known of it.
@@ -359,18 +360,19 @@ class Overlap(RowLaw):
         return _moments(*law.expect(rows[:oldest]))
 
     def _before(self, rows: Array) -> _Conditional:
-        """What is expected before anything is known of how the spaces follow from each other: averages."""
+        """What is expected before anything is known of how the spaces follow from each other."""
         p, c = self.n_previous, rows.shape[1] - self.n_previous
         seen = ~np.isnan(rows[:, p:])
         average = np.where(seen, rows[:, p:], 0.0).sum(0) / np.maximum(seen.sum(0), 1)
-        return _Conditional(np.append(self.previous.mean, average), linalg.block_diag(self.previous.precision, np.eye(c)))
+        precision = linalg.block_diag(self.previous.precision, np.eye(c))
+        return _Conditional(np.append(self.previous.mean, average), precision)
 
     def _given(self, mean: Array, fit: Regression) -> _Conditional:
         """What is expected given a regression of rows with this mean.
 
-        With deviations u and v of previous and current features from that mean, the density is
-        $\\exp(-\\frac{1}{2} ((u - \\delta)^T K (u - \\delta) + (v - \\beta^T u)^T D^{-1} (v - \\beta^T u) + u^T U u))$ with
-        U the uncertainty of the coefficients, once for each current feature.
+        With deviations u and v of previous and current features from that mean, the density is $\\exp(-q / 2)$ with
+        $q = (u - \\delta)^T K (u - \\delta) + (v - \\beta^T u)^T D^{-1} (v - \\beta^T u) + u^T U u$, where U is the
+        uncertainty of the coefficients, once for each current feature.
         """
         p = self.n_previous
         ratio = fit.coefficients / fit.noise

@@ -8,7 +8,6 @@ import numpy as np
 
 from ..sketch import FrequentDirections
 from ..values import Array, Mask
-from .gaussian import solve
 from .low_rank import LowRankGaussian
 from .overlap import FEWEST, GROWTH, LEAST_NOISE, PENALTIES
 from .row_law import RowLaw
@@ -83,7 +82,7 @@ class WideScatter(RowLaw):
         seen = ~np.isnan(new)
         self.counts = self.counts + np.stack([seen.sum(0), np.full(new.shape[1], n_new)])
         for row, observed in zip(new, seen):
-            apart, variance = 0.0, 0.0
+            apart = variance = np.zeros_like(row)
             if not observed.all():
                 row, apart, variance = self._expect(row, ~observed)
             self._n += 1.0
@@ -132,8 +131,8 @@ class WideOverlap(RowLaw):
     """The law of a previous and a current space, from rows in which both are seen.
 
     As `Overlap`, with what the factors say: where the previous rows are $m_P + F_P^T u$ and noise, the current ones are
-    $c_0 + \\beta^T F_P^T u$ and noise, with the ridge regression $\\beta = G^T (G G^T + \\rho I)^{-1} H$ on the rows of the
-    overlap. Rows from which most is absent do not count, and what is absent from the others is completed.
+    $c_0 + \\beta^T F_P^T u$ and noise, with the ridge regression $\\beta = G^T (G G^T + \\rho I)^{-1} H$ on the rows of
+    the overlap. Rows from which most is absent do not count, and what is absent from the others is completed.
 
     A row costs O(ℓd), and what absent entries cost in a `LowRankGaussian`. Memory is O(ℓd).
 
