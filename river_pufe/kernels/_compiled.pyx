@@ -229,6 +229,7 @@ cdef inline double _clipped(double value, double limit) noexcept nogil:
 
 def standardize(row, mean, inverse, double limit):
     cdef Py_ssize_t d = len(mean), n, i, j = 0
+    row = _floats(row)
     scaled = _empty(row.shape)
     n = len(row) if scaled.ndim > 1 else 1
     cdef double* x = _numbers(row, n * d)
@@ -243,6 +244,7 @@ def standardize(row, mean, inverse, double limit):
 
 
 def clip(row, double limit):
+    row = _floats(row)
     clipped = _empty(row.shape)
     cdef Py_ssize_t n = row.size, i
     cdef double* x = _numbers(row, n)

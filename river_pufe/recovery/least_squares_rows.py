@@ -73,7 +73,7 @@ class LeastSquaresRows(RowModel):
 
     def update(self, reading: Reading) -> None:
         if reading.usable:
-            self._sketch.update(reading.completed[1:])
+            self._sketch.update(reading.standardized)
 
     def extend(self, n: int, overlap: bool, scaler: Scaler) -> None:
         if overlap:
