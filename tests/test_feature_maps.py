@@ -108,7 +108,7 @@ def test_every_feature_of_later_is_new_or_one_of_before(prototype):
 def test_weights_on_what_is_dropped_move_through_the_map():
     rng = np.random.default_rng(0)
     identity, rows = begin(Identity(), np.zeros((0, 5))), rng.normal(size=(6, 2))
-    recover = Affine(rng.normal(size=(3, 2)), np.eye(2), rng.normal(size=3))
+    recover = Affine(rng.normal(size=(3, 2)), np.eye(2), rng.normal(size=3), np.zeros(3))
     whole = np.array([[*(recover(row)), *row] for row in rows])
     weights = rng.normal(size=(5, 4))
     kept = identity.keep(np.array([False, False, False, True, True]), recover)
@@ -152,7 +152,7 @@ def test_rows_differ_by_the_bandwidth_along_the_frequencies():
 def test_random_features_survive_a_change_exactly(seed, gone, left):
     rng = np.random.default_rng(seed)
     fourier = begin(RandomFourier(n_features=9, n_rows=3), rng.normal(size=(3, gone + left)))
-    recover = Affine(rng.normal(size=(gone, left)), np.eye(left), rng.normal(size=gone))
+    recover = Affine(rng.normal(size=(gone, left)), np.eye(left), rng.normal(size=gone), np.zeros(gone))
     rows = rng.normal(size=(4, left))
     before = fourier(np.array([[*recover(row), *row] for row in rows]))
     assert fourier.keep(np.arange(gone + left) >= gone, recover).tolist() == list(range(9))

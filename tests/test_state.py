@@ -23,6 +23,8 @@ from river_pufe import FeatureRecovery, PUFEClassifier, PUFERegressor, aggregati
 from river_pufe.answers import EvolvingClassifier, EvolvingRegressor
 from river_pufe.baselines import of_parts
 from river_pufe.datasets import Cycle, HiddenFactors
+from river_pufe.experts import LinearExperts
+from river_pufe.experts.feature_maps import Identity
 from river_pufe.guard import Guarded
 from river_pufe.learning import FeatureEvolving
 from river_pufe.part import Part
@@ -202,14 +204,14 @@ def test_wrapped_models_need_pickles():
 # Small.
 
 
-def test_a_state_of_linear_experts_is_small():
+@pytest.mark.parametrize(("model", "most"), [(None, 300_000), (LinearExperts(maps=(Identity(),)), 100_000)])
+def test_a_state_is_small(model, most):
     cycle = Cycle(n_spaces=2, period=300, overlap=70)
-    model = PUFEClassifier()
+    model = PUFEClassifier(model)
     for t, (x, y) in enumerate(HiddenFactors(cycle, width=32, n_samples=600, seed=1)):
         model.learn_one(x, y)
         if t in (60, 150, 290, 599):
-            # The rows of the neighbours are most of it.
-            assert max(len(state.dumps(model)), len(pickle.dumps(model))) <= 150_000
+            assert max(len(state.dumps(model)), len(pickle.dumps(model))) <= most
     assert len(model.spaces) == 2
 
 

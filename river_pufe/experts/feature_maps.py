@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import math
+import typing
 
 import numpy as np
 
@@ -11,6 +12,8 @@ from .. import kernels
 from ..part import Part
 from ..recovery.linear_map import Affine
 from ..recovery.scaling import NewUnits
+from ..state.packing import packed, unpacked
+from ..state.parts import Stored
 from ..values import Array, Indices, Mask
 
 #: Distances below this share of the largest are rounding.
@@ -306,7 +309,7 @@ class RandomFourier(FeatureMap):
         self._n_draws += 1
 
 
-class Neighbours(FeatureMap):
+class Neighbours(Stored, FeatureMap):
     """The mean target of earlier rows, in which near ones count most.
 
     **When to use it.** Beside the others, by default: for targets that persist where rows are alike, as in streams of
@@ -346,6 +349,13 @@ class Neighbours(FeatureMap):
     @property
     def n(self) -> int:
         return int(self._outcomes.shape[1])
+
+    def stored(self) -> dict[str, typing.Any]:
+        # In an overlap, rows of the earlier space have nothing under the new keys.
+        return {**super().stored(), "_rows": packed(self._rows, self._rows != 0.0)}
+
+    def rebuild(self) -> None:
+        self._rows = unpacked(vars(self)["_rows"], 0.0)
 
     @property
     def form(self) -> kernels.Nearest:

@@ -245,7 +245,8 @@ class LinearExperts(Stored, Experts):
     def _keep(self, evolution: Evolution, slots: Mask) -> None:
         if evolution.retired is not None:
             dropped = [self._weights[self._inputs_of(slot)] for slot in np.flatnonzero(~slots).tolist()]
-            self._retired[evolution.retired] = np.array(dropped)[..., [PRESENT, COMPLETED], :] / self._unit
+            kept = np.array(dropped)[..., [PRESENT, COMPLETED], :] / self._unit
+            self._retired[evolution.retired] = np.ascontiguousarray(kept)
         before, starts, ends = self._weights, [1, *self._ends], self._ends
         origins = [each.keep(slots, evolution.recover) for each in self._maps]
         self._rearrange(origins)
@@ -256,8 +257,9 @@ class LinearExperts(Stored, Experts):
             lost = np.setdiff1d(np.arange(end - start), kept)
             if len(lost):
                 weights = before[start:end][lost][:, :, COMPLETED]
-                moved, constant = each.pull_back(weights.reshape(len(lost), -1), evolution.recover)
-                self._weights[at : at + each.n, :, COMPLETED] += moved.reshape(-1, *weights.shape[1:])
+                size = math.prod(weights.shape[1:])
+                moved, constant = each.pull_back(weights.reshape(len(lost), size), evolution.recover)
+                self._weights[at : at + each.n, :, COMPLETED] += moved.reshape(each.n, *weights.shape[1:])
                 self._weights[0, :, COMPLETED] += constant.reshape(weights.shape[1:])
 
     def _inputs_of(self, slot: int) -> list[int]:

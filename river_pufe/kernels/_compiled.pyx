@@ -283,6 +283,7 @@ cdef void _scores(
 
 
 def linear_scores(inputs, weights):
+    inputs = _floats(inputs)
     cdef Py_ssize_t of_inputs[2]
     cdef Py_ssize_t of_weights[4]
     cdef double* x = _shaped(inputs, 2, of_inputs)
@@ -549,6 +550,7 @@ cdef int _directions(
 
 
 def directions(views, double bend, Py_ssize_t learn_from, rule):
+    views = _floats(views)
     cdef Py_ssize_t shape[2]
     cdef double* x = _shaped(views, 2, shape)
     if not 0 <= learn_from < shape[0]:
@@ -749,6 +751,7 @@ cdef Py_ssize_t _width(form, Py_ssize_t d) except -1:
 
 
 def features(rows, form):
+    rows = _floats(rows)
     cdef Py_ssize_t shape[2]
     cdef double* x = _shaped(rows, 2, shape)
     cdef Py_ssize_t n = _width(form, shape[1])
@@ -758,6 +761,7 @@ def features(rows, form):
 
 
 def remember(row, outcome, double weight, form):
+    row, outcome = _floats(row), _floats(outcome)
     cdef Py_ssize_t of_rows[2]
     cdef double* rows = _shaped(_of(form, 0), 2, of_rows, PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE)
     cdef Py_ssize_t n = of_rows[0], d = of_rows[1], columns = len(outcome), i

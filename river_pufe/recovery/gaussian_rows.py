@@ -7,6 +7,7 @@ import typing
 
 import numpy as np
 
+from ..state.packing import packed, unpacked
 from ..state.parts import Stored
 from ..values import Array, Mask
 from .gaussian import Gaussian
@@ -76,15 +77,10 @@ class GaussianRows(Stored, RowModel):
     def stored(self) -> dict[str, typing.Any]:
         # Of a row only what is there is stored.
         rows = np.array(self._rows).reshape(len(self._rows), self._law.counts.shape[1])
-        seen = ~np.isnan(rows)
-        return {**super().stored(), "_rows": rows[seen], "_seen": np.packbits(seen, axis=1)}
+        return {**super().stored(), "_rows": packed(rows, ~np.isnan(rows))}
 
     def rebuild(self) -> None:
-        values, bits = vars(self).pop("_rows"), vars(self).pop("_seen")
-        seen = np.unpackbits(bits, axis=1, count=self._law.counts.shape[1]).astype(bool)
-        rows = np.full(seen.shape, math.nan)
-        rows[seen] = values
-        self._rows = list(rows)
+        self._rows = list(unpacked(vars(self)["_rows"], math.nan))
 
     def complete(self, row: Array, absent: Mask) -> tuple[Array, bool]:
         return self._law.law.complete(row, absent), True
