@@ -82,12 +82,12 @@ class PUFEClassifier(EvolvingClassifier):
     ...         yield x, a > b
     >>> model = PUFEClassifier()
     >>> evaluate.progressive_val_score(stream(), model, metrics.Accuracy())
-    Accuracy: 96.25%
+    Accuracy: 96.00%
 
     >>> [(space.keys, space.state) for space in model.spaces]
     [(('old a', 'old b'), 'retired'), (('new a', 'new b'), 'current')]
     >>> model.recover_one({"new a": 1.0, "new b": 3.0})
-    {'old a': 1.9, 'old b': -1.0}
+    {'old a': 2.00, 'old b': -1.00}
 
     References
     ----------
@@ -179,7 +179,7 @@ class PUFERegressor(EvolvingRegressor):
     >>> from river_pufe import PUFERegressor, datasets
     >>> stream = datasets.HiddenFactors(regression=True, noise=0.1, n_samples=600, seed=1)
     >>> evaluate.progressive_val_score(stream, PUFERegressor(), metrics.MAE())
-    MAE: 0.12
+    MAE: 0.08
 
     References
     ----------

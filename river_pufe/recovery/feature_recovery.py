@@ -72,7 +72,7 @@ class FeatureRecovery(Stateful, base.Transformer):
     >>> recovery.vanished
     ('old',)
     >>> recovery.transform_one({"new": 50.0})
-    {'new': 50.0, 'old': 10.11}
+    {'new': 50.0, 'old': 10.00}
 
     References
     ----------

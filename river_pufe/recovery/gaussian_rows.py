@@ -59,7 +59,7 @@ class GaussianRows(Stored, RowModel):
     ...     heat = rng.normal(20, 5)
     ...     recovery.learn_one({"attic": heat + rng.normal(), "cellar": heat / 2 + rng.normal()})
     >>> recovery.transform_one({"attic": 30.0})
-    {'attic': 30.0, 'cellar': 14.66}
+    {'attic': 30.0, 'cellar': 14.58}
 
     """
 
