@@ -365,3 +365,12 @@ def test_what_is_recovered_is_cut_as_what_is_read_is():
     recovered = recovery.recover_one({"2 a": 1e90})
     assert recovered.keys() == {"0 a", "1 a"}
     assert max(recovered.values()) == 1e150
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("survivors", [0.3, 0.6])
+def test_what_vanished_without_an_overlap_is_recovered_from_the_survivors(survivors, seed):
+    """No round shows old and new features together: what was known of the survivors before the change must do."""
+    cycle = datasets.Cycle(overlap=0, period=250, survivors=survivors)
+    stream = datasets.HiddenFactors(cycle, width=12, n_samples=500, seed=seed)
+    assert error(stream, start=250 + 20) < 0.1
