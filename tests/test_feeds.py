@@ -10,9 +10,10 @@ import random
 import signal
 
 import pytest
+from river import linear_model
 from test_cli import call, lines_of, samples, spawn, wait_for, warm, write_csv, write_jsonl, x_of
 
-from river_pufe import PUFEClassifier, files
+from river_pufe import PUFEClassifier, files, state
 from river_pufe.cli import alarms, ranking, saved
 
 
@@ -440,3 +441,31 @@ def test_a_report_is_one_page_without_a_network(tmp_path):
 
 def test_the_parts_of_a_reader_are_public():
     assert set(files.__all__) >= {"Reader", "gather", "OneHotStrings", "Suspects"}
+
+
+def test_a_model_is_saved_without_code(tmp_path):
+    """What goes on from a state answers as what goes on from a pickle."""
+    rows, answers = list(samples()), []
+    for name in ("m.state", "m.pickle"):
+        model, out = tmp_path / name, tmp_path / f"{name}.jsonl"
+        warm(write_jsonl(tmp_path / f"1 {name}", rows[:155]), "--one-hot", "--save", model)
+        again = tmp_path / f"again {name}"
+        warm(write_jsonl(tmp_path / f"2 {name}", rows[155:]), "--load", model, "--predictions", out, "--save", again)
+        answers.append(lines_of(out))
+        assert pickle.loads(model.read_bytes()) if name == "m.pickle" else state.loads(model.read_bytes())
+    assert answers[0] == answers[1]
+    assert again.exists()
+
+
+def test_a_state_can_be_a_model_alone(tmp_path):
+    model = tmp_path / "m"
+    model.write_bytes(state.dumps(PUFEClassifier()))
+    assert "Accuracy" in warm(write_csv(tmp_path / "a.csv", samples()), "--load", model)
+    model.write_bytes(b"\x89pufe")
+    assert "not a model that can be loaded" in warm(tmp_path / "a.csv", "--load", model, code=1)
+
+
+def test_code_of_other_packages_is_saved_in_pickles_only(tmp_path):
+    model, file = tmp_path / "m.pkl", write_csv(tmp_path / "a.csv", samples())
+    model.write_bytes(pickle.dumps(PUFEClassifier(linear_model.LogisticRegression())))
+    assert "let its name end in .pickle" in warm(file, "--load", model, "--save", tmp_path / "m.state", code=2)

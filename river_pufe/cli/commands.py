@@ -141,15 +141,16 @@ def run(
         pathlib.Path | None, typer.Option(metavar="PATH", help="Write an HTML page with all results and pictures.")
     ] = None,
     save: Annotated[
-        pathlib.Path | None, typer.Option(metavar="PATH", help="Pickle the model, as it is in the end.")
+        pathlib.Path | None,
+        typer.Option(metavar="PATH", help="Save the model, as it is in the end; as a pickle if the name says so."),
     ] = None,
     save_every: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Pickle it every N samples as well, so no more are ever lost."),
+        typer.Option(min=1, metavar="N", help="Save it every N samples as well, so no more are ever lost."),
     ] = None,
     load: Annotated[
         pathlib.Path | None,
-        typer.Option(metavar="PATH", help="Go on with a saved model. A pickle can run any code: load only your own."),
+        typer.Option(metavar="PATH", help="Go on with a saved model. A .pickle can run any code: load only your own."),
     ] = None,
 ) -> None:
     """Predict and learn, line by line, and report metrics, feature spaces and what happened to the features.

@@ -132,6 +132,8 @@ class Run:
             if value:
                 raise show.UsageError(f"{name} is settled by the model that is loaded")
         model, about = saved.load(path)
+        if o.save is not None:
+            saved.check_form(o.save, model)
         saved.check_task(path, model, o.task)
         if about is not None:
             long = dataclasses.asdict(o.long) if o.long is not None else None

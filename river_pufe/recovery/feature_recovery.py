@@ -159,6 +159,7 @@ class FeatureRecovery(Stateful, base.Transformer):
         return self._spaces.n_previous > 0
 
     @property
+    @guarded
     def living_keys(self) -> tuple[Key, ...]:
         """The keys of the living spaces."""
         return tuple(key for space in self.spaces if space.state != "retired" for key in space.keys)
