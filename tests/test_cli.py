@@ -578,7 +578,7 @@ def test_a_pipe_that_nobody_reads_ends_the_run(jsonl, tmp_path):
     assert model.exists()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_saves_what_there_is(jsonl, tmp_path, number):
     out, model, figure = tmp_path / "out.jsonl", tmp_path / "model.pkl", tmp_path / "a.png"
     process = spawn(*PIPED, "--predictions", out, "--save", model, "--figure", figure)
@@ -639,17 +639,16 @@ def test_a_signal_before_anything_was_read():
 
 
 @needs_proc
-@pytest.mark.parametrize("lines", [0, 300])
-def test_a_signal_while_keys_are_read(lines):
+def test_a_signal_while_keys_are_read():
     process = spawn("spaces", "-")
-    process.stdin.write('{"x": 1}\n' * lines)
+    process.stdin.write('{"x": 1}\n' * 300)
     process.stdin.flush()
     wait_for(lambda: catches_signals(process))
     process.send_signal(signal.SIGINT)
     said, told = process.communicate(timeout=300)
     assert process.returncode == 130
     assert "Interrupted." in told
-    assert int(said.split(" samples")[0].split()[-1]) <= lines
+    assert int(said.split(" samples")[0].split()[-1]) <= 300
 
 
 @needs_proc
@@ -702,16 +701,16 @@ def test_missing_pictures_are_told_before_any_work(jsonl, monkeypatch):
         assert len(said.splitlines()) == 1
 
 
-def test_pictures_are_not_needed_for_numbers(jsonl):
-    assert without("matplotlib", command=["spaces", str(jsonl)]).returncode == 0
+def test_pictures_are_not_needed_for_numbers(jsonl, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert "300 samples" in call("spaces", jsonl)
 
 
 def test_any_character_on_any_terminal(tmp_path):
     file = write_jsonl(tmp_path / "a.jsonl", [{"温度": 1.0, "[bold]": 2.0, "é": None, "y": "ja\u2028"}] * 30)
     environment = {**ENVIRONMENT, "PYTHONIOENCODING": "ascii"}
-    for command in (["spaces", str(file)], ["run", str(file), "--target", "y"]):
-        done = subprocess.run([*COMMAND, *command], env=environment, capture_output=True, text=True, check=True)
-        assert "[bold]" in done.stdout
+    command = [*COMMAND, "run", str(file), "--target", "y"]
+    assert "[bold]" in subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
 
 
 # Parts
@@ -753,6 +752,5 @@ def test_names_of_labels_in_predictions(tmp_path):
 
 
 def test_the_module_and_the_script_are_the_same():
-    done = subprocess.run([*COMMAND, "--version"], env=ENVIRONMENT, capture_output=True, text=True, check=True)
     script = pathlib.Path(sys.executable).with_name("river-pufe")
-    assert done.stdout == subprocess.run([script, "--version"], capture_output=True, text=True, check=True).stdout
+    assert call("--version") == subprocess.run([script, "--version"], capture_output=True, text=True, check=True).stdout

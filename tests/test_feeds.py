@@ -7,7 +7,6 @@ import json
 import math
 import pickle
 import random
-import signal
 
 import pytest
 from river import linear_model
@@ -276,20 +275,6 @@ def test_a_model_saved_now_and_then_loses_no_more(tmp_path):
         expected.observe_one(x_of(row)) if row["warm"] is None else expected.learn_one(x_of(row), row["warm"])
     restored = pickle.loads(model.read_bytes())
     assert restored.predict_proba_one(x_of(rows[100])) == expected.predict_proba_one(x_of(rows[100]))
-
-
-def test_a_closed_terminal_saves_what_there_is(tmp_path):
-    model, out = tmp_path / "m.pkl", tmp_path / "out.jsonl"
-    process = spawn(
-        "run", "-", "--target", "warm", "--ignore", "heat", "--save", model, "--predictions", out, "--time", "day"
-    )
-    process.stdin.write("".join(json.dumps(row) + "\n" for row in samples(20)))
-    process.stdin.flush()
-    wait_for(lambda: out.exists() and out.read_text().count("\n") == 20)
-    process.send_signal(signal.SIGHUP)
-    process.communicate(timeout=300)
-    assert process.returncode == 128 + signal.SIGHUP
-    assert pickle.loads(model.read_bytes()).rounds == 20
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "csv"])
