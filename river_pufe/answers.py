@@ -70,7 +70,7 @@ class EvolvingClassifier(_Answering, base.MiniBatchClassifier):
 
     @guarded
     def predict_proba_one(self, x: Sample, **kwargs: typing.Any) -> dict[typing.Any, float]:
-        """Probabilities of the classes seen so far; empty before the first label.
+        """Probabilities of the classes seen so far.
 
         Raises
         ------
@@ -108,7 +108,7 @@ class EvolvingClassifier(_Answering, base.MiniBatchClassifier):
 
         """
         batch = Batch(X)
-        labels = [max(answer, key=answer.__getitem__, default=None) for answer in self._answers(batch)]
+        labels = [max(answer, key=answer.__getitem__) for answer in self._answers(batch)]
         return dataframe.to_native_series(labels, name=None, like=batch.frame)
 
     def _columns(self, answers: list[typing.Any], decimals: int) -> list[tuple[str, list[str]]]:

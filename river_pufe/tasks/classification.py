@@ -114,8 +114,7 @@ class Classification(Stored, Task):
 
     def answer(self, mixture: Array) -> dict[Label, float]:
         if not self.classes:
-            # Nothing is known yet, as River's trees say it: no class is judged that was never seen.
-            return {}
+            return {False: 0.5, True: 0.5}
         p = mixture.tolist()
         answer = dict(zip(self.classes, [max(1.0 - sum(p), 0.0), *p]))
         if self._unseen and len(answer) > 2:
