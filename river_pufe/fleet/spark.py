@@ -71,7 +71,7 @@ def predict(
     """
     from pyspark.sql import Row
     from pyspark.sql.streaming import StatefulProcessor
-    from pyspark.sql.types import DoubleType, MapType, StructType
+    from pyspark.sql.types import BooleanType, DoubleType, MapType, StructType
 
     StatefulProcessor.register(_Processor)
     session = events.sparkSession
@@ -83,6 +83,7 @@ def predict(
     if classifies:
         told = told.add("probabilities", MapType(kind, DoubleType()))
     columns = [features] if isinstance(features, str) else list(features)
+    untold = classifies and not isinstance(kind, BooleanType)
 
     def as_event(row: Row) -> Event:
         # A map comes as a list of pairs.
@@ -90,8 +91,8 @@ def predict(
         return Event(row[number], x, row[target])
 
     def as_row(name: Key, answered: Key, prediction: typing.Any) -> Row:
-        # No class has a probability before the first label.
-        if prediction is None or prediction == {}:
+        # Before any label the classes are False and True.
+        if prediction is None or (untold and all(type(label) is bool for label in prediction)):
             return Row(**dict.fromkeys(told.names, None) | {key: name, number: answered})
         if not classifies:
             return Row(**{key: name, number: answered, "prediction": prediction})
