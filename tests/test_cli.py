@@ -517,7 +517,7 @@ def test_compare_prints_and_saves_the_table(tmp_path):
     assert "| mine-U |" in output
     assert "PUFE" in output
     assert "mine-P" in (out / "table.md").read_text()
-    assert {path.name for path in out.iterdir()} == {"table.md", "table.csv", "trend.png"}
+    assert {path.name for path in out.iterdir()} == {"table.md", "table.csv", "table.tex", "trend.png"}
 
 
 @pytest.mark.parametrize(

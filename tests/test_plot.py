@@ -196,7 +196,8 @@ def test_metric_by_name_and_rolled(ax):
     plot.metric(steps_of(PUFEClassifier(), two_spaces(), metric=both), ax, name="LogLoss")
     assert ax.get_ylabel() == "LogLoss"
     rolled = utils.Rolling(metrics.LogLoss, window_size=10)
-    assert plot.metric(steps_of(PUFEClassifier(), two_spaces(), metric=rolled)).get_ylabel() == "LogLoss"
+    label = plot.metric(steps_of(PUFEClassifier(), two_spaces(), metric=rolled)).get_ylabel()
+    assert label == "LogLoss, latest 10"
     with pytest.raises(ValueError, match=r"no metric 'F1'.*Accuracy, LogLoss"):
         plot.metric(steps_of(PUFEClassifier(), two_spaces(), metric=both), ax, name="F1")
 
