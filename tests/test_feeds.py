@@ -8,12 +8,14 @@ import math
 import pickle
 import random
 
+import numpy as np
 import pytest
-from river import linear_model
+from river import linear_model, metrics
 from test_cli import call, lines_of, samples, spawn, wait_for, warm, write_csv, write_jsonl, x_of
 
 from river_pufe import PUFEClassifier, files, state
 from river_pufe.cli import alarms, ranking, saved
+from river_pufe.cli import tally as tally_of
 
 
 def readings(rows):
@@ -380,15 +382,37 @@ def test_ranking_is_average_precision():
     found = ranking.Ranking()
     truth = [rng.random() < 0.1 for _ in range(2000)]
     p = [ranking.least(ranking.bucket(1 / (1 + math.exp(-rng.gauss(2 * y - 2, 1))))) + 1e-9 for y in truth]
-    for y, value in zip(truth, p):
-        found.update(y, value)
+    found.add(np.array(truth), np.array(p))
     assert found.average_precision() == pytest.approx(sklearn.average_precision_score(truth, p))
     assert found.average_precision(reverse=True) == pytest.approx(
         sklearn.average_precision_score([not y for y in truth], [1 - value for value in p])
     )
-    for y, value in zip(truth[:1000], p):
-        found.count(y, ranking.bucket(value), n=-1)
+    found.add(np.array(truth[:1000]), np.array(p[:1000]), n=-1)
     assert found.average_precision() == pytest.approx(sklearn.average_precision_score(truth[1000:], p[1000:]))
+
+
+def test_probabilities_have_the_same_bucket_one_by_one():
+    p = np.concatenate((np.random.default_rng(1).random(1000), [-0.1, 0.0, 1e-300, 1.0, 1.1]))
+    assert ranking.buckets(p).tolist() == [ranking.bucket(value) for value in p.tolist()]
+
+
+@pytest.mark.parametrize("window", [1, 7, 5000])
+def test_metrics_asked_for_late_are_those_of_each_sample(window):
+    rng = random.Random(window)
+    tally, first = tally_of.Tally(window), "b"
+    judged = [(rng.choice("bcd"), rng.choice("bcd"), rng.random()) for _ in range(2500)]
+    for n, (y, label, p) in enumerate(judged, start=1):
+        first = judged[0][0]
+        tally.add(y, label, {first: p})
+        if n in (1, 3, 1030, 2500):
+            for counts, samples in ((tally.all, judged[:n]), (tally.latest, judged[:n][-window:])):
+                matrix, ranks = metrics.ConfusionMatrix(), ranking.Ranking()
+                for y, label, p in samples:
+                    matrix.update(y, label)
+                    ranks.add(np.array([y == first]), np.array([p]))
+                assert {k: dict(v) for k, v in counts.confusion.data.items()} == {k: dict(v) for k, v in matrix.data.items()}
+                assert counts.confusion.n_samples == matrix.n_samples == counts.ranking.n
+                assert counts.ranking.average_precision() == pytest.approx(ranks.average_precision(), nan_ok=True)
 
 
 def test_a_budget_follows_drift():
