@@ -410,7 +410,9 @@ def test_metrics_asked_for_late_are_those_of_each_sample(window):
                 for y, label, p in samples:
                     matrix.update(y, label)
                     ranks.add(np.array([y == first]), np.array([p]))
-                assert {k: dict(v) for k, v in counts.confusion.data.items()} == {k: dict(v) for k, v in matrix.data.items()}
+                assert {k: dict(v) for k, v in counts.confusion.data.items()} == {
+                    k: dict(v) for k, v in matrix.data.items()
+                }
                 assert counts.confusion.n_samples == matrix.n_samples == counts.ranking.n
                 assert counts.ranking.average_precision() == pytest.approx(ranks.average_precision(), nan_ok=True)
 

@@ -163,11 +163,12 @@ def run(
     Long readings: `river-pufe run mqtt.csv --long time,sensor,value --every 1min --target pump.fault`
     """
     with _outcome():
-        from .run import Options, Run
+        from .run import Run
+        from .wanted import Wanted
 
         if target is None and load is None:
             raise show.UsageError("Missing option '--target': which column is to be predicted?")
-        wanted = Options(
+        wanted = Wanted(
             files=files,
             target=target,
             task=task,

@@ -175,7 +175,11 @@ class Session:
             self.rival_scores.update(y, prediction, prediction)
 
     def _note(self, x: dict[typing.Any, typing.Any]) -> None:
-        self.record.update(x)
+        if self.transformers:
+            self.record.update(x)
+        else:
+            # In files what is absent is left out.
+            self.record.note(list(x))
         self.rounds += 1
         round_ = self.record.rounds - 1
         if self.weights.due:
@@ -224,8 +228,8 @@ class Session:
         """The number, or the class that is decided on: the most probable one, unless there is a threshold."""
         if not self.classifies:
             return prediction
-        p = self._p(prediction)
-        if p is None or (self._threshold is None and self._budget is None):
+        p = self._p(prediction) if self.alarming else None
+        if p is None:
             return max(prediction, key=prediction.get) if prediction else None
         positive = self.positive
         if p >= (self._budget.threshold if self._budget is not None else self._threshold or 0.0):

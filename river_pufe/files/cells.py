@@ -74,7 +74,7 @@ class Cells:
         return {name: value for name, cell in zip(columns, cells) if (value := self.read(cell)) is not None}
 
     def rows(self, columns: Collection[str], rows: Collection[Collection[str]]) -> list[Record]:
-        """The same for many rows, each as long as there are columns: column by column, which is several times faster."""
+        """The same for many rows, each as long as there are columns; column by column is several times faster."""
         values, have_gaps = zip(*map(self._column, zip(*rows))) if rows else ((), ())
         if not any(have_gaps):
             return [dict(zip(columns, row)) for row in zip(*values)]
