@@ -51,10 +51,8 @@ class Ranking:
 
     def add(self, are_positive: Mask, probabilities: Array, n: int = 1) -> None:
         """Count samples with their probabilities of being positive; with n = -1 take them back."""
-        numbers = buckets(probabilities)
-        for kind in (False, True):
-            self._counts[int(kind)] += n * np.bincount(numbers[are_positive == kind], minlength=_N)
-        self.n += n * len(numbers)
+        np.add.at(self._counts, (are_positive.astype(np.intp), buckets(probabilities)), n)
+        self.n += n * len(probabilities)
 
     def average_precision(self, reverse: bool = False) -> float:
         """Average precision; of the other class if `reverse`. NaN without a sample of the class."""
@@ -70,10 +68,10 @@ class Ranking:
 
 def buckets(probabilities: Array) -> IntArray:
     """Numbers of the buckets of probabilities, ascending."""
-    p = np.clip(probabilities, 0.0, 1.0)
+    p = np.minimum(np.maximum(probabilities, 0.0), 1.0)
     with np.errstate(divide="ignore"):
         odds = np.log(p) - np.log1p(-p)
-    numbers: IntArray = np.clip(np.floor(odds / _WIDTH) + _N // 2, 0, _N - 1).astype(np.int64)
+    numbers: IntArray = np.minimum(np.maximum(np.floor(odds / _WIDTH) + _N // 2, 0), _N - 1).astype(np.int64)
     return numbers
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import functools
 import typing
 from collections.abc import Callable, Sequence
 
@@ -178,6 +179,7 @@ class Numbers:
 Scores = Classes | Numbers
 
 
+@functools.cache
 def find(name: str) -> typing.Any:
     """A metric of River by its name."""
     found = getattr(metrics, name, None)

@@ -22,6 +22,8 @@ from .show import UsageError
 
 #: The metric of a few samples is all over the place, and would squeeze the rest of the figure.
 _SETTLED = 20
+#: How many points the curves of the figure have.
+_NOTES = 500
 #: What our model is called in tables and figures.
 OURS = "PUFE"
 
@@ -104,8 +106,8 @@ class Session:
         self.rounds = self.n_learned = self.n_alarms = 0
         start = self.model.rounds
         self.experienced = start > 0
-        self.record, self.weights, self.timeline = Presence(start=start), Series(), Timeline(start=start)
-        self.curves = {name: Series() for name in self._models}
+        self.record, self.weights, self.timeline = Presence(start=start), Series(_NOTES), Timeline(start=start)
+        self.curves = {name: Series(_NOTES) for name in self._models}
         self._event = self.model.events[-1] if self.model.events else None
 
     def _make_scores(self, settings: Settings) -> Scores:

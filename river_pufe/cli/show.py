@@ -176,6 +176,7 @@ def progress_bar(out: console.Console, unit: str = "samples") -> progress.Progre
         progress.TextColumn("{task.fields[detail]}", markup=False),
         progress.TimeRemainingColumn(),
         console=out,
+        refresh_per_second=4,
         transient=True,
         disable=not out.is_terminal,
     )

@@ -92,11 +92,18 @@ class Tally:
             self._count()
 
     def _count(self) -> None:
+        if not self._waiting:
+            return
         samples, self._waiting = self._waiting, []
-        if samples:
-            self._all.add(samples)
-            self._latest.add(samples)
-            self._queue.extend(samples)
+        self._all.add(samples)
+        if len(samples) >= self._window:
+            # None of those before is among the latest ones any more.
+            samples = samples[-self._window :]
+            self._queue.clear()
+            self._latest = Counts(self._first)
+        self._latest.add(samples)
+        self._queue.extend(samples)
+        if len(self._queue) > self._window:
             self._latest.add([self._queue.popleft() for _ in range(len(self._queue) - self._window)], n=-1)
 
     @property

@@ -75,26 +75,26 @@ class Cells:
 
     def rows(self, columns: Collection[str], rows: Collection[Collection[str]]) -> list[Record]:
         """The same for many rows, each as long as there are columns; column by column is several times faster."""
-        values, have_gaps = zip(*map(self._column, zip(*rows))) if rows else ((), ())
-        if not any(have_gaps):
+        values = list(map(self._column, zip(*rows)))
+        if not any(None in column for column in values):
             return [dict(zip(columns, row)) for row in zip(*values)]
         return [{name: value for name, value in zip(columns, row) if value is not None} for row in zip(*values)]
 
-    def _column(self, cells: Sequence[str]) -> tuple[list[typing.Any], bool]:
-        """The values of the cells of a column, and whether some may be absent."""
+    def _column(self, cells: Sequence[str]) -> list[typing.Any]:
+        """The values of the cells of a column."""
         texts: Sequence[str] = [cell.replace(",", ".") for cell in cells] if self.decimal_comma else cells
         if "" in texts:
             texts = [text or "nan" for text in texts]
         try:
             numbers = list(map(float, texts))
         except ValueError:
-            return self._mixed(cells), True
+            return self._mixed(cells)
         if "_" in "".join(texts):
-            return self._mixed(cells), True
+            return self._mixed(cells)
         total = sum(numbers)
         if total == total and not self._absent_numbers:
-            return numbers, False
-        return [value if value == value and value not in self._absent_numbers else None for value in numbers], True
+            return numbers
+        return [value if value == value and value not in self._absent_numbers else None for value in numbers]
 
     def _mixed(self, cells: Sequence[str]) -> list[typing.Any]:
         known, values = self._known, []
