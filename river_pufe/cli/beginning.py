@@ -44,11 +44,17 @@ class Beginning:
         self.session: Session | None = None
         self._guessing: Guessing | None = None
 
-    def load(self) -> None:
-        """Go on with the saved model, if there is to be one; what is not said is as it was when it was saved."""
+    def load(self) -> dict[int, typing.Any]:
+        """Go on with the saved model, if there is to be one; what is not said is as it was when it was saved.
+
+        Returns
+        -------
+        Times of the rounds in which its spaces opened, as far as they are known.
+
+        """
         wanted, path = self._wanted, self._wanted.load
         if path is None:
-            return
+            return {}
         for name, value in (("--absent", wanted.absent), ("--one-hot", wanted.one_hot)):
             if value:
                 raise show.UsageError(f"{name} is settled by the model that is loaded")
@@ -66,6 +72,7 @@ class Beginning:
         elif wanted.target is None:
             raise show.UsageError(f"{path} does not say what its target is: say --target")
         self.session = Session(model, wanted.settings, wanted.target or "")
+        return about.opened if about is not None else {}
 
     def look_ahead(self, rows: Iterator[Row], is_pipe: bool) -> Iterator[Row]:
         """Read rows until it is clear which model is needed; returns all rows, those that were read included."""

@@ -8,6 +8,7 @@ import pathlib
 from river import base
 
 from . import saved, show
+from .columns import meant
 from .diary import Diary
 from .figures import draw
 from .messages import Messages
@@ -56,6 +57,10 @@ class Results:
             *self._remarks(),
         ]
         self._messages.say("\n" + "; ".join(parts))
+        if session.lacks_positive:
+            names = [str(name) for name in session.classes]
+            missing = f"{session.target} has no class {self._wanted.positive!r} (see --positive)"
+            self._messages.say(f"{missing}{meant(self._wanted.positive or '', names)}", "yellow")
         for suspect in self._diary.suspects.found:
             self._messages.say(show.doubt(suspect), "yellow")
 
@@ -88,7 +93,7 @@ class Results:
         return code
 
     def _save_model(self, path: pathlib.Path) -> None:
-        save_model(path, self._wanted, self._session)
+        save_model(path, self._wanted, self._session, self._diary)
 
     def _save_figure(self, path: pathlib.Path) -> None:
         draw(path, self._session.picture(self._diary.times))
@@ -99,9 +104,9 @@ class Results:
         write_report(path, self._session, self._wanted.files, diary.times, diary.opened, remarks, diary.suspects.found)
 
 
-def save_model(path: pathlib.Path, wanted: Wanted, session: Session) -> None:
+def save_model(path: pathlib.Path, wanted: Wanted, session: Session, diary: Diary) -> None:
     """Save the model with what it was trained for."""
     task = "classification" if isinstance(session.model, base.Classifier) else "regression"
     long = dataclasses.asdict(wanted.long) if wanted.long is not None else None
-    about = saved.About(wanted.target or "", task, tuple(wanted.ignore), wanted.time, long)
+    about = saved.About(wanted.target or "", task, tuple(wanted.ignore), wanted.time, long, diary.opened)
     saved.save(path, session.pipeline, about, session.model.rounds)

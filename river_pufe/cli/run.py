@@ -48,7 +48,7 @@ class Run:
         wanted, messages, code, started = self._wanted, self._messages, 0, time.perf_counter()
         with self._interrupts:
             try:
-                self._beginning.load()
+                self._diary.opened |= self._beginning.load()
                 # Opening waits for the first line of a pipe, so it can be interrupted as well.
                 with files.Reader(
                     wanted.files, wanted.format, wanted.na, wanted.encoding, wanted.decimal_comma
@@ -129,7 +129,7 @@ class Run:
         self._diary.note(row, session, prediction, knew)
         path, every = self._wanted.save, self._wanted.save_every
         if path is not None and every is not None and session.rounds % every == 0:
-            save_model(path, self._wanted, session)
+            save_model(path, self._wanted, session, self._diary)
 
     def _reject(self, row: Row, why: str) -> None:
         if not row.line:

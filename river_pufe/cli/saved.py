@@ -41,6 +41,8 @@ class About:
         Name of the column of the time, None if there is none.
     long
         How readings were gathered, None if each line was a sample.
+    opened
+        Times of the rounds in which spaces opened.
 
     """
 
@@ -49,6 +51,7 @@ class About:
     ignore: tuple[str, ...] = ()
     time: str | None = None
     long: typing.Any = None
+    opened: dict[int, typing.Any] = dataclasses.field(default_factory=dict)
 
 
 def save(path: pathlib.Path, model: typing.Any, about: About, n_samples: int) -> None:

@@ -99,10 +99,17 @@ class Classes:
         """Metrics by name, as they are shown."""
         positive = self.positive
         if self._names:
-            for name, kind in self._kinds.items():
-                if positive is None and issubclass(kind, metrics.base.BinaryMetric):
-                    raise show.UsageError(f"{name} is about one class, and there are {len(self.seen)}: say --positive")
-            return dict(_shown(self.measured(name)) for name in self._names)
+            # The metric of one class is worth no error at the end of a long run.
+            unclear = [
+                name
+                for name, kind in self._kinds.items()
+                if positive is None and issubclass(kind, metrics.base.BinaryMetric)
+            ]
+            return {
+                title: f"of which of {len(self.seen)} classes? (--positive)" if name in unclear else value
+                for name in self._names
+                for title, value in [_shown(self.measured(name))]
+            }
         table = dict([_shown(self.measured("Accuracy"))])
         if positive is None:
             return table | dict([_shown(self.measured("MacroF1"))])

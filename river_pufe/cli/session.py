@@ -249,6 +249,16 @@ class Session:
         return self.scores.positive if isinstance(self.scores, Classes) else None
 
     @property
+    def classes(self) -> list[typing.Any]:
+        """The classes that were scored so far."""
+        return list(self.scores.seen) if isinstance(self.scores, Classes) else []
+
+    @property
+    def lacks_positive(self) -> bool:
+        """Whether the class that is said to matter has not come so far."""
+        return self.positive is not None and bool(self.classes) and self.positive not in self.classes
+
+    @property
     def alarming(self) -> bool:
         """Whether the user asked for alarms."""
         return self._threshold is not None or self._budget is not None

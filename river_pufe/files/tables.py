@@ -198,10 +198,9 @@ class CsvFile:
     def _as_units(self, first: Line, second: Line) -> Line:
         """The first row, or a note if the second one shows that it holds the units of the columns."""
         strings = {name: value for name, value in first.record.items() if isinstance(value, str)}
-        are_units = (
-            any(isinstance(second.record.get(name), float) for name in strings)
-            and len(strings) == len(first.record)
-            and not any(value.lower() in ABSENT_WORDS or is_time(value) for value in strings.values())
+        are_units = len(strings) == len(first.record) and any(
+            isinstance(second.record.get(name), float) and value.lower() not in ABSENT_WORDS and not is_time(value)
+            for name, value in strings.items()
         )
         return Line(first.number, note=f"row of units: {', '.join(strings.values())}") if are_units else first
 
