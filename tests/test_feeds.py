@@ -459,7 +459,8 @@ def test_a_report_is_one_page_without_a_network(tmp_path):
         "old a",
         "vanished",
         "overlap ended",
-        "day 150",
+        "<td>day 150</td><td>opened</td>",
+        "first seen about",
     ):
         assert word in page
 

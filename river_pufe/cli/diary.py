@@ -17,7 +17,8 @@ from .wanted import Wanted
 
 _PREDICTED = ("file", "line", "time", "target", "prediction", "probability", "alarm")
 _HAPPENED = ("file", "line", "time", "round", "kind", "keys")
-_MANY_SPACES = 100
+#: A model remembers fewer events.
+_MOMENTS = 2000
 
 
 class Diary:
@@ -34,8 +35,8 @@ class Diary:
     ----------
     times
         Times of some rounds.
-    opened
-        Times of the rounds in which spaces opened.
+    moments
+        Times of the rounds in which spaces opened, and of the latest events.
     suspects
         Values that may stand for absent ones.
 
@@ -47,7 +48,7 @@ class Diary:
         self._predictions = Output(wanted.predictions, _PREDICTED) if wanted.predictions is not None else None
         self._events = Output(wanted.events, _HAPPENED) if wanted.events is not None else None
         self.times = Series(200)
-        self.opened: dict[int, typing.Any] = {}
+        self.moments: dict[int, typing.Any] = {}
         self.suspects = files.Suspects()
 
     def __enter__(self) -> Diary:
@@ -91,13 +92,15 @@ class Diary:
     def _note_events(self, news: list[typing.Any], row: Row, session: Session) -> None:
         for event in news:
             self._messages.tell("event", f"{_place(row)}: {event.kind} {show.shorten(event.keys, 6)}")
-            if event.kind in ("opened", "returned") and row.when is not None:
-                self.opened[event.round] = row.when
+            if row.when is not None:
+                self.moments[event.round] = row.when
             if self._events is not None:
                 self._events.write({**_where(row), "round": event.round, "kind": event.kind, "keys": list(event.keys)})
-        if len(self.opened) > _MANY_SPACES:
-            known = {space.opened_at for space in session.model.spaces} | {news[-1].round}
-            self.opened = {at: when for at, when in self.opened.items() if at in known}
+        if len(self.moments) > _MOMENTS:
+            known = {space.opened_at for space in session.model.spaces} | {
+                event.round for event in session.model.events
+            }
+            self.moments = {at: when for at, when in self.moments.items() if at in known}
 
     def _note_answer(self, row: Row, session: Session, prediction: typing.Any, knew: bool) -> None:
         answer = _where(row) | ({"target": row.y} if row.y is not None else {})

@@ -50,7 +50,7 @@ class Results:
         if session.scores.n:
             title = f"Progressive validation of {show.count(session.scores.n, 'sample')}"
             out.print(show.scores_table(title, session.tables))
-        out.print(show.spaces_table(session.model.spaces, times=self._diary.opened if self._diary.times else None))
+        out.print(show.spaces_table(session.model.spaces, times=self._diary.moments if self._diary.times else None))
         parts = [
             f"{show.count(session.rounds, 'sample')} in {seconds:.1f} s, "
             f"{session.rounds / max(seconds, 1e-9):,.0f} per second",
@@ -101,12 +101,14 @@ class Results:
     def _save_report(self, path: pathlib.Path) -> None:
         remarks = [show.count(self._session.rounds, "sample"), *self._remarks()]
         diary = self._diary
-        write_report(path, self._session, self._wanted.files, diary.times, diary.opened, remarks, diary.suspects.found)
+        write_report(path, self._session, self._wanted.files, diary.times, diary.moments, remarks, diary.suspects.found)
 
 
 def save_model(path: pathlib.Path, wanted: Wanted, session: Session, diary: Diary) -> None:
     """Save the model with what it was trained for."""
     task = "classification" if isinstance(session.model, base.Classifier) else "regression"
     long = dataclasses.asdict(wanted.long) if wanted.long is not None else None
-    about = saved.About(wanted.target or "", task, tuple(wanted.ignore), wanted.time, long, diary.opened)
+    rounds = {space.opened_at for space in session.model.spaces}
+    opened = {round_: when for round_, when in diary.moments.items() if round_ in rounds}
+    about = saved.About(wanted.target or "", task, tuple(wanted.ignore), wanted.time, long, opened)
     saved.save(path, session.pipeline, about, session.model.rounds)

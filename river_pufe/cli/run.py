@@ -48,7 +48,7 @@ class Run:
         wanted, messages, code, started = self._wanted, self._messages, 0, time.perf_counter()
         with self._interrupts:
             try:
-                self._diary.opened |= self._beginning.load()
+                self._diary.moments |= self._beginning.load()
                 # Opening waits for the first line of a pipe, so it can be interrupted as well.
                 with files.Reader(
                     wanted.files, wanted.format, wanted.na, wanted.encoding, wanted.decimal_comma
