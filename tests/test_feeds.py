@@ -209,6 +209,12 @@ def test_values_that_may_stand_for_absent_ones_are_pointed_out(tmp_path):
         assert "if that means absent" not in call(*command, "--na", "-200")
 
 
+def test_targets_that_may_stand_for_absent_ones_are_pointed_out_as_well(tmp_path):
+    rows = ({"a": t, "state": "unknown" if t % 10 == 3 else "on" if t % 3 else "off"} for t in range(100))
+    output = call("run", write_csv(tmp_path / "a.csv", rows), "--target", "state")
+    assert "state is unknown in 10.0% of its values; if that means absent, say --na unknown" in output
+
+
 def test_time_that_runs_backwards_is_told(tmp_path):
     rows = [{"t": 100 + (i if i != 30 else -5), "x": i, "y": i % 2} for i in range(60)]
     output = call("run", write_csv(tmp_path / "a.csv", rows), "--target", "y", "--time", "t")

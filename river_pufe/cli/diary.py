@@ -75,7 +75,8 @@ class Diary:
             Whether it had learned from any target by then.
 
         """
-        self.suspects.update(row.x)
+        has_target = row.y is not None and self.suspects.due
+        self.suspects.update({**row.x, session.target: row.y} if has_target else row.x)
         if row.when is not None:
             self.times.add(session.record.rounds - 1, row.when)
         news = session.news()

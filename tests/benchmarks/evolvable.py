@@ -16,8 +16,8 @@ import numpy as np
 import pages
 import review
 import streams
+from printed import PRINTED
 from river import linear_model, optim, preprocessing
-from river_pufe.compare.printed import PRINTED
 
 from river_pufe import PUFEClassifier, baselines, compare, datasets
 
