@@ -12,13 +12,11 @@ import time
 import typing
 from collections.abc import Iterator, Sequence
 
-from river import base
-
 from .. import files
 from ..files.cells import Cells
 from ..plot.record import Series
 from ..pufe import PUFEClassifier, PUFERegressor
-from . import outputs, saved, show
+from . import keyed, outputs, saved, show
 from .columns import check_columns, meant
 from .figures import draw
 from .guessing import ROWS, Guessing
@@ -43,6 +41,7 @@ class Options:
     time: str | None = None
     long: Long | None = None
     one_hot: bool = False
+    key: str | None = None
     absent: str | None = None
     na: Sequence[str] = ()
     format: str | None = None
@@ -105,7 +104,7 @@ class Run:
                 model = self._load() if o.load is not None else None
                 # Opening waits for the first line of a pipe, so it can be interrupted as well.
                 with files.Reader(o.files, o.format, o.na, o.encoding, o.decimal_comma) as reader:
-                    self.samples = Samples(reader, o.target, o.ignore, o.time, o.long)
+                    self.samples = Samples(reader, o.target, o.ignore, o.time, o.long, o.key)
                     # New data for a model that is there may do without a target, and without what is ignored.
                     optional = {o.target, *o.ignore} if o.load is not None and o.long is None else set()
                     check_columns(reader, [name for name in self.samples.columns if name not in optional])
@@ -131,15 +130,19 @@ class Run:
         for name, value in (("--absent", o.absent), ("--one-hot", o.one_hot)):
             if value:
                 raise show.UsageError(f"{name} is settled by the model that is loaded")
-        model, about = saved.load(path)
-        if o.save is not None:
-            saved.check_form(o.save, model)
+        if keyed.is_fleet(path):
+            keyed.check(o)
+            model, about = keyed.load(path, o.save)
+        else:
+            model, about = saved.load(path)
+            if o.save is not None:
+                saved.check_form(o.save, model)
         saved.check_task(path, model, o.task)
         if about is not None:
             long = dataclasses.asdict(o.long) if o.long is not None else None
-            given = {"target": o.target, "ignore": o.ignore, "time": o.time, "long": long}
+            given = {"target": o.target, "ignore": o.ignore, "time": o.time, "long": long, "key": o.key}
             saved.agree(path, about, given)
-            o.target, o.ignore, o.time = about.target, about.ignore, about.time
+            o.target, o.ignore, o.time, o.key = about.target, about.ignore, about.time, about.key
             if about.long is not None:
                 o.long = Long(**{**about.long, "columns": tuple(about.long["columns"])})
         elif o.target is None:
@@ -156,8 +159,10 @@ class Run:
         if o.task is not None:
             self._start(o.task, guessing)
             return rows
-        if reader.size is None:
+        if reader.size is None and o.key is None:
             return rows
+        if reader.size is None:
+            raise show.UsageError("--key on a pipe needs --task: classification or regression?")
         for row in itertools.islice(rows, ROWS):
             guessing.add(row)
         self._guessing = None
@@ -178,6 +183,8 @@ class Run:
         o = self.options
         kind = PUFERegressor if task == "regression" else PUFEClassifier
         model: typing.Any = kind(absent=o.absent or "missing")
+        if o.key is not None:
+            model = keyed.begin(model, o.key, o.save)
         pipeline = files.OneHotStrings() | model if o.one_hot else model
         self.session = Session(pipeline, o.settings, o.target or "", guessing.n_classes, guessing.shares)
         if o.task is None and guessing.targets:
@@ -196,7 +203,7 @@ class Run:
             session = typing.cast(Session, self.session)
             for earlier in guessing.rows[:-1]:
                 with contextlib.suppress(ValueError):
-                    session.step(earlier.x, earlier.y, earlier.at)
+                    session.step(earlier.x, earlier.y, earlier.at, earlier.key)
             if not first:
                 show.say(self.out, f"The model starts anew with the first {len(guessing.rows) - 1} lines.")
         if guessing.done and guessing.targets:
@@ -214,9 +221,9 @@ class Run:
             if self._guessing is not None and self.options.task is not None:
                 self._guessing = None
             if o.predictions is not None:
-                self._predictions = stack.enter_context(outputs.Output(o.predictions, _PREDICTED))
+                self._predictions = stack.enter_context(outputs.Output(o.predictions, self._with_key(_PREDICTED)))
             if o.events is not None:
-                self._events = stack.enter_context(outputs.Output(o.events, _HAPPENED))
+                self._events = stack.enter_context(outputs.Output(o.events, self._with_key(_HAPPENED)))
             shown = 0.0
             for row in rows:
                 with self.interrupts.held():
@@ -254,27 +261,28 @@ class Run:
         try:
             if row.error:
                 raise ValueError(row.error)
-            knows = session.knows
             x = session.checked(row.x) if self.options.one_hot else row.x
-            prediction = session.step(x, row.y, row.at)
+            prediction = session.step(x, row.y, row.at, row.key)
         except ValueError as error:
             self._reject(row, str(error))
             return
         self._note(row, session)
-        self._answer(row, session, prediction, knows)
+        self._answer(row, session, prediction)
         every = self.options.save_every
         if every is not None and session.rounds % every == 0:
             self._save(typing.cast(pathlib.Path, self.options.save), session)
 
     def _note(self, row: Row, session: Session) -> None:
+        o = self.options
         self.suspects.update(row.x)
         round_ = session.record.rounds - 1
         if row.when is not None:
             self.times.add(round_, row.when)
         for event in session.news():
             when = f" ({row.when})" if row.when is not None else ""
-            self._tell("event", f"{row.place}{when}: {event.kind} {show.shorten(event.keys, 6)}")
-            if event.kind in ("opened", "returned") and row.when is not None:
+            whose = f"{show.cut(row.key)} " if o.key is not None else ""
+            self._tell("event", f"{row.place}{when}: {whose}{event.kind} {show.shorten(event.keys, 6)}")
+            if event.kind in ("opened", "returned") and row.when is not None and session.fleet is None:
                 self.opened[event.round] = row.when
             if self._events is not None:
                 self._events.write(
@@ -284,11 +292,16 @@ class Run:
             known = {space.opened_at for space in session.model.spaces}
             self.opened = {at: when for at, when in self.opened.items() if at in known or at == round_}
 
+    def _with_key(self, columns: Sequence[str]) -> list[str]:
+        return [*columns, *(["key"] if self.options.key is not None else [])]
+
     def _where(self, row: Row) -> dict[str, typing.Any]:
         where: dict[str, typing.Any] = {"file": row.file} if row.file else {}
-        return where | {"line": row.line} | ({"time": row.when} if row.when is not None else {})
+        where |= {"line": row.line} | ({"time": row.when} if row.when is not None else {})
+        return where | ({"key": row.key} if self.options.key is not None else {})
 
-    def _answer(self, row: Row, session: Session, prediction: typing.Any, knows: bool) -> None:
+    def _answer(self, row: Row, session: Session, prediction: typing.Any) -> None:
+        knows = prediction is not None
         if self._predictions is None and not session.alarming:
             return
         answer = self._where(row) | ({"target": row.y} if row.y is not None else {})
@@ -343,6 +356,8 @@ class Run:
             except show.RunError as failure:
                 code = 1
                 show.say(self.err, str(failure), "red")
+        if session.fleet is not None and o.save is not None and code == 0:
+            session.fleet.close()
         return code
 
     def _report(self, session: Session, seconds: float) -> None:
@@ -350,7 +365,10 @@ class Run:
         if session.scores.n:
             title = f"Progressive validation of {show.count(session.scores.n, 'sample')}"
             out.print(show.scores_table(title, session.tables))
-        out.print(show.spaces_table(session.model.spaces, times=self.opened if self.times else None))
+        if session.fleet is None:
+            out.print(show.spaces_table(session.model.spaces, times=self.opened if self.times else None))
+        else:
+            out.print(keyed.models_table(session.fleet))
         parts = [
             f"{show.count(session.rounds, 'sample')} in {seconds:.1f} s, "
             f"{session.rounds / max(seconds, 1e-9):,.0f} per second",
@@ -372,10 +390,13 @@ class Run:
 
     def _save(self, path: pathlib.Path, session: Session) -> None:
         o = self.options
-        task = "classification" if isinstance(session.model, base.Classifier) else "regression"
+        task = "classification" if session.classifies else "regression"
         long = dataclasses.asdict(o.long) if o.long is not None else None
-        about = saved.About(o.target or "", task, tuple(o.ignore), o.time, long)
-        saved.save(path, session.pipeline, about, session.model.rounds)
+        about = saved.About(o.target or "", task, tuple(o.ignore), o.time, long, o.key)
+        if session.fleet is None:
+            saved.save(path, session.pipeline, about, session.model.rounds)
+        else:
+            keyed.save(path, session.fleet, session.transformers, about, session.rounds)
 
     def _draw(self, path: pathlib.Path, session: Session) -> None:
         draw(path, session.picture(self.times))
@@ -409,6 +430,8 @@ def _check_outputs(o: Options) -> None:
         raise show.UsageError("--threshold and --alarms exclude each other: the budget of alarms sets the threshold")
     if o.alarms is not None and o.time is None and o.long is None and o.load is None:
         raise show.UsageError("--alarms is a number a day, so it needs --time")
+    if o.key is not None:
+        keyed.check(o)
     for path in (o.predictions, o.events, o.figure, o.report, o.save):
         if path is None or str(path) == files.STDIN:
             continue

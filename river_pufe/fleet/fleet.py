@@ -6,6 +6,7 @@ import collections
 import copy
 import json
 import typing
+from collections.abc import Mapping
 
 import numpy as np
 from river import base
@@ -18,8 +19,9 @@ from .stores import MemoryStore, Store
 
 #: Share of the features of a new key that a founder must know.
 _RELATED = 0.5
-#: No name of a key is empty.
-_FOUNDERS, _MOST_FOUNDERS = "", 32
+#: The names of keys are JSON, which never begins so.
+_NOTE = "#"
+_FOUNDERS, _MOST_FOUNDERS = "#founders", 32
 
 
 class Fleet(Guarded, base.Estimator):
@@ -202,7 +204,7 @@ class Fleet(Guarded, base.Estimator):
     @guarded
     def keys(self) -> list[Key]:
         """All keys."""
-        stored = [name for name in self._store.names() if name != _FOUNDERS]
+        stored = [name for name in self._store.names() if not name.startswith(_NOTE)]
         known = set(stored)
         return [_key(name) for name in (*stored, *(name for name in self._live if name not in known))]
 
@@ -222,13 +224,27 @@ class Fleet(Guarded, base.Estimator):
         return member.model
 
     @guarded
-    def commit(self) -> None:
-        """Store all models that have changed, and let that last."""
+    def commit(self, notes: Mapping[str, bytes] | None = None) -> None:
+        """Store all models that have changed, and let that last.
+
+        Parameters
+        ----------
+        notes
+            What shall last together with them, by name, such as how far the stream was read.
+
+        """
+        for name, content in (notes or {}).items():
+            self._store.put(f"{_NOTE}{name}", content)
         for name in self._changed:
             self._store.put(name, self._live[name].dump())
         self._changed.clear()
         self._n_uncommitted = 0
         self._store.commit()
+
+    @guarded
+    def note(self, name: str) -> bytes | None:
+        """What was last committed under a name; None if nothing was."""
+        return self._store.get(f"{_NOTE}{name}")
 
     @guarded
     def close(self) -> None:
@@ -251,13 +267,14 @@ class Fleet(Guarded, base.Estimator):
 
     def _split(self, x: Sample) -> tuple[str, Number | None, Sample]:
         """Name of the key, number of the event, and the features alone."""
-        number = x.get(self.number) if self.number is not None else None
-        if self.number is not None and not is_there(number):
+        features = dict(x)
+        name = _name(features.pop(self.key, None))
+        if self.number is None:
+            return name, None, features
+        number = features.pop(self.number, None)
+        if not is_there(number):
             raise ValueError(f"the sample has no number under {self.number!r}, by which known events are passed over")
-        name = _name(x.get(self.key))
-        if self.key in x or self.number in x:
-            x = {key: value for key, value in x.items() if key not in (self.key, self.number)}
-        return name, typing.cast(Number | None, number), x
+        return name, typing.cast(Number, number), features
 
     def _look(self, name: str, features: Sample) -> Member:
         """The member of a name. One that is not in memory is kept until something is learned."""
@@ -270,6 +287,8 @@ class Fleet(Guarded, base.Estimator):
     def _find(self, name: str) -> Member | None:
         if name in self._live:
             return self._live[name]
+        if self._asked is not None and self._asked[0] == name and self._asked[1].latest is not None:
+            return self._asked[1]
         stored = self._store.get(name)
         return None if stored is None else Member.load(stored)
 
@@ -313,6 +332,9 @@ class Fleet(Guarded, base.Estimator):
             self.commit()
 
 
+_encode = json.JSONEncoder(ensure_ascii=False).encode
+
+
 def _share(model: typing.Any, features: Sample) -> float:
     """Which share of some features a model knows."""
     known = {key for space in model.spaces for key in space.keys}
@@ -322,7 +344,7 @@ def _share(model: typing.Any, features: Sample) -> float:
 
 def _name(key: typing.Any) -> str:
     """A name for a key; keys that are equal have the same."""
-    return json.dumps(_plain(key), ensure_ascii=False)
+    return _encode(key if type(key) is str else _plain(key))
 
 
 def _plain(key: typing.Any) -> typing.Any:
