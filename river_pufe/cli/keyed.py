@@ -61,12 +61,8 @@ def load(path: pathlib.Path, save: pathlib.Path | None) -> tuple[typing.Any, sav
 
     """
     if save is not None and not (save.exists() and save.samefile(path)):
-        with (
-            _explained(path),
-            contextlib.closing(sqlite3.connect(path)) as source,
-            contextlib.closing(sqlite3.connect(save)) as copy,
-        ):
-            source.backup(copy)
+        with _explained(path), contextlib.closing(sqlite3.connect(path, timeout=0.0)) as source:
+            source.execute("VACUUM INTO ?", (str(save),))
         path = save
     store = SQLiteStore(path)
     with _explained(path):
@@ -85,6 +81,14 @@ def save(path: pathlib.Path, fleet: Fleet, encoders: list[typing.Any], about: sa
     """Let all last that the models and the encoders have learned, all or nothing."""
     with _explained(path):
         fleet.commit({_NOTE: saved.pack([*encoders, fleet.factory()], about, n_samples)})
+
+
+def close(fleet: Fleet, path: pathlib.Path | None) -> None:
+    """Let go of the database; what was not saved is lost, and a new one that has nothing is removed."""
+    is_empty = fleet.note(_NOTE) is None
+    fleet.close(commit=False)
+    if path is not None and is_empty:
+        path.unlink(missing_ok=True)
 
 
 def models_table(fleet: Fleet) -> console.Group:

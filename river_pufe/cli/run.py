@@ -121,7 +121,10 @@ class Run:
                 code = 1
                 show.say(self.err, str(failure), "red")
             self.interrupts.ignore()
-            return self._finish(time.perf_counter() - started) or code or (show.SKIPPED if self.n_bad else 0)
+            code = self._finish(time.perf_counter() - started) or code or (show.SKIPPED if self.n_bad else 0)
+            if self.session is not None and self.session.fleet is not None:
+                keyed.close(self.session.fleet, o.save)
+            return code
 
     def _load(self) -> typing.Any:
         """The model to go on with; what is not said is as it was when it was saved."""
@@ -356,8 +359,6 @@ class Run:
             except show.RunError as failure:
                 code = 1
                 show.say(self.err, str(failure), "red")
-        if session.fleet is not None and o.save is not None and code == 0:
-            session.fleet.close()
         return code
 
     def _report(self, session: Session, seconds: float) -> None:

@@ -247,10 +247,19 @@ class Fleet(Guarded, base.Estimator):
         return self._store.get(f"{_NOTE}{name}")
 
     @guarded
-    def close(self) -> None:
-        """Commit, and let go of the store; the next event opens it again."""
-        self.commit()
+    def close(self, commit: bool = True) -> None:
+        """Let go of the store, and of the models in memory; the next event opens it again.
+
+        Parameters
+        ----------
+        commit
+            Whether what was not committed is. It is lost otherwise, if the store is a lasting one.
+
+        """
+        if commit or not self._store.lasts:
+            self.commit()
         self._live.clear()
+        self._changed.clear()
         self._asked = self._founders = None
         self._store.close()
 
