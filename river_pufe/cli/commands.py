@@ -160,7 +160,10 @@ def run(
     ] = None,
     load: Annotated[
         pathlib.Path | None,
-        typer.Option(metavar="PATH", help="Go on with a saved model. A .pickle can run any code: load only your own."),
+        typer.Option(
+            metavar="PATH",
+            help="Go on with a saved model. A .pickle or a database can run any code: load only your own.",
+        ),
     ] = None,
 ) -> None:
     """Predict and learn, line by line, and report metrics, feature spaces and what happened to the features.

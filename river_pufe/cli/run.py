@@ -130,6 +130,7 @@ class Run:
         """The model to go on with; what is not said is as it was when it was saved."""
         o = self.options
         path = typing.cast(pathlib.Path, o.load)
+        about: saved.About | None
         for name, value in (("--absent", o.absent), ("--one-hot", o.one_hot)):
             if value:
                 raise show.UsageError(f"{name} is settled by the model that is loaded")
