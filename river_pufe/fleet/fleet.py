@@ -34,7 +34,7 @@ class Fleet(Guarded, base.Estimator):
     With a `SQLiteStore` memory is bounded for any number of keys, and what was committed outlives the process. If
     the events carry a number as well, each is learned once, however often it is delivered: after a crash, feed the
     stream again from any point before, and the fleet goes on as if it had never stopped. An event of a key in memory
-    costs what its model costs; one of another key about twenty times as much, for loading it and for storing the one
+    costs what its model costs; one of another key many times as much, for loading its model and for storing the one
     whose place it takes.
 
     Parameters
