@@ -35,9 +35,7 @@ def write(out, name, **values):
 
 def fill(path, name, text):
     """Put figures between the marks of their name on a page, `<!-- name -->` and `<!-- end -->`."""
-    page, n = re.subn(
-        rf"(<!-- {name} -->\n).*?(<!-- end -->)", rf"\1\n{text}\n\n\2", path.read_text(), flags=re.DOTALL
-    )
+    page, n = re.subn(rf"(<!-- {name} -->\n).*?(<!-- end -->)", rf"\1\n{text}\n\n\2", path.read_text(), flags=re.DOTALL)
     if n != 1:
         raise ValueError(f"{path} has {n} places for the figures {name!r}")
     path.write_text(page)
