@@ -24,6 +24,7 @@ from river_pufe import FeatureRecovery, PUFEClassifier, PUFERegressor, aggregati
 from river_pufe.answers import EvolvingClassifier, EvolvingRegressor
 from river_pufe.baselines import of_parts
 from river_pufe.datasets import Cycle, HiddenFactors
+from river_pufe.experts import LinearExperts
 from river_pufe.guard import Guarded
 from river_pufe.learning import FeatureEvolving
 from river_pufe.part import Part
@@ -212,13 +213,16 @@ def test_wrapped_models_need_pickles():
 # Small.
 
 
-def test_a_state_of_linear_experts_is_small():
+@pytest.mark.parametrize(
+    ("experts", "limit"), [(None, 300_000), (LinearExperts(), 100_000)], ids=["default", "linear experts"]
+)
+def test_a_state_is_small(experts, limit):
     cycle = Cycle(n_spaces=2, period=300, overlap=70)
-    model = PUFEClassifier()
+    model = PUFEClassifier(experts)
     for t, (x, y) in enumerate(HiddenFactors(cycle, width=32, n_samples=600, seed=1)):
         model.learn_one(x, y)
         if t in (60, 150, 290, 599):
-            assert max(len(state.dumps(model)), len(pickle.dumps(model))) <= 100_000
+            assert max(len(state.dumps(model)), len(pickle.dumps(model))) <= limit
     assert len(model.spaces) == 2
 
 

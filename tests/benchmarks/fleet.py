@@ -146,7 +146,7 @@ def state_of(d):
 
 
 def states_table():
-    head = ["features", "kB", "kB of a pickle", "µs of `learn_one`", "`dumps`", "`loads`, trusted", "`loads`"]
+    head = ["features", "kB", "kB of a pickle", "µs of `learn_one`", "dumping", "loading", "loading with checks"]
     return pages.table([*head, "pickle and back"], [[2 * d, *(f"{cell:,.0f}" for cell in state_of(d))] for d in WIDTHS])
 
 
