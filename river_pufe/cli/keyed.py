@@ -1,7 +1,7 @@
 """How does a run keep a model for each key?
 
-A fleet is saved in a database: the models by their keys, and a note with what any saved model remembers. Nothing lasts
-that is not committed, so a run without `--save` leaves the database that it has loaded as it was.
+A fleet is saved in a database: the models by their keys, and a note with what any saved model remembers. A run without
+`--save` commits nothing, and so leaves the database that it has loaded as it was.
 """
 
 from __future__ import annotations
@@ -78,13 +78,13 @@ def load(path: pathlib.Path, save: pathlib.Path | None) -> tuple[typing.Any, sav
 
 
 def save(path: pathlib.Path, fleet: Fleet, encoders: list[typing.Any], about: saved.About, n_samples: int) -> None:
-    """Let all last that the models and the encoders have learned, all or nothing."""
+    """Save what the models and the encoders have learned, all or nothing."""
     with _explained(path):
         fleet.commit({_NOTE: saved.pack([*encoders, fleet.factory()], about, n_samples)})
 
 
 def close(fleet: Fleet, path: pathlib.Path | None) -> None:
-    """Let go of the database; what was not saved is lost, and a new one that has nothing is removed."""
+    """Close the database; what was not saved is lost, and a database that never was saved is removed."""
     is_empty = fleet.note(_NOTE) is None
     fleet.close(commit=False)
     if path is not None and is_empty:

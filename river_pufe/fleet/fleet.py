@@ -225,12 +225,12 @@ class Fleet(Guarded, base.Estimator):
 
     @guarded
     def commit(self, notes: Mapping[str, bytes] | None = None) -> None:
-        """Store all models that have changed, and let that last.
+        """Store all models that have changed, and make that permanent, all or nothing.
 
         Parameters
         ----------
         notes
-            What shall last together with them, by name, such as how far the stream was read.
+            What is stored in the same transaction, by name, such as how far the stream was read.
 
         """
         for name, content in (notes or {}).items():
@@ -248,7 +248,7 @@ class Fleet(Guarded, base.Estimator):
 
     @guarded
     def close(self, commit: bool = True) -> None:
-        """Let go of the store, and of the models in memory; the next event opens it again.
+        """Close the store and forget the models in memory; the next event opens it again.
 
         Parameters
         ----------

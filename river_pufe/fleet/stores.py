@@ -32,17 +32,17 @@ class Store(base.Base, abc.ABC):
 
     @abc.abstractmethod
     def put(self, key: str, state: bytes) -> None:
-        """Write the state of a name; it lasts from the next `commit` on."""
+        """Write the state of a name; it is permanent from the next `commit` on."""
 
     @abc.abstractmethod
     def names(self) -> list[str]:
         """All names."""
 
     def commit(self) -> None:
-        """Let what was written last, all or nothing."""
+        """Make what was written permanent, all or nothing."""
 
     def close(self) -> None:
-        """Let go of what is in use; what was not committed is lost."""
+        """Close what is open; what was not committed is lost."""
 
     def __str__(self) -> str:
         return repr(self)
@@ -80,7 +80,7 @@ class SQLiteStore(Store):
     """States in one file, written in transactions: after a crash the file is what it was at the latest commit.
 
     **When to use it.** For more keys than memory holds, or if the fleet must outlive the process. One process uses the
-    file at a time; another one is told so.
+    file at a time; another one gets an error.
 
     Parameters
     ----------
