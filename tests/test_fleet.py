@@ -206,6 +206,27 @@ def test_memory_is_bounded_for_any_number_of_keys(tmp_path):
     fleet.close()
 
 
+def test_notes_last_with_the_models_and_what_is_not_committed_is_lost(tmp_path):
+    def fleet():
+        return Fleet(PUFEClassifier, "site", store=SQLiteStore(tmp_path / "fleet.db"), live=1)
+
+    first = fleet()
+    for site in ("a", "b"):
+        first.learn_one({"x": 1.0, "site": site}, True)
+    first.commit({"offset": b"2"})
+    for site in ("a", "b", "c"):
+        first.learn_one({"x": 1.0, "site": site}, True)
+    first.close(commit=False)
+    with fleet() as second:
+        assert second.note("offset") == b"2"
+        assert second.note("other") is None
+        assert [second.model(site).rounds for site in second.keys] == [1, 1]
+    with fleet() as third:
+        third.learn_one({"x": 1.0, "site": "a"}, True)
+    with fleet() as last:
+        assert last.model("a").rounds == 2
+
+
 # New keys that inherit.
 
 

@@ -11,6 +11,7 @@ import pathlib
 import pickle
 import pkgutil
 import random
+import re
 
 import numpy as np
 import pytest
@@ -23,10 +24,11 @@ from river_pufe import FeatureRecovery, PUFEClassifier, PUFERegressor, aggregati
 from river_pufe.answers import EvolvingClassifier, EvolvingRegressor
 from river_pufe.baselines import of_parts
 from river_pufe.datasets import Cycle, HiddenFactors
+from river_pufe.experts import LinearExperts
 from river_pufe.guard import Guarded
 from river_pufe.learning import FeatureEvolving
 from river_pufe.part import Part
-from river_pufe.state import parts
+from river_pufe.state import objects, parts
 from river_pufe.state.stateful import Stateful
 
 BASES = {state.Stored, Stateful, FeatureEvolving, EvolvingClassifier, EvolvingRegressor}
@@ -175,6 +177,15 @@ def test_no_array_is_in_a_model_twice(model):
     assert len(seen) > 5
 
 
+def test_the_format_is_documented():
+    """Each word that a state may have is in the table of the page, and no other."""
+    page = (STATES.parents[1] / "docs" / "api" / "state.md").read_text()
+    names = page[page.index("| name |") :].splitlines()[2:]
+    told = {word for line in names if line.startswith("|") for word in re.findall(r"`(\w+)`", line.split("|")[1])}
+    assert told == {"part", "array", "bytes", "pickle", *objects._FROM_PLAIN}
+    assert f"| {objects.FORMAT} | " in page
+
+
 def test_a_class_of_ones_own_can_be_registered():
     class Own(aggregation.Hedge):
         pass
@@ -202,13 +213,16 @@ def test_wrapped_models_need_pickles():
 # Small.
 
 
-def test_a_state_of_linear_experts_is_small():
+@pytest.mark.parametrize(
+    ("experts", "limit"), [(None, 300_000), (LinearExperts(), 100_000)], ids=["default", "linear experts"]
+)
+def test_a_state_is_small(experts, limit):
     cycle = Cycle(n_spaces=2, period=300, overlap=70)
-    model = PUFEClassifier()
+    model = PUFEClassifier(experts)
     for t, (x, y) in enumerate(HiddenFactors(cycle, width=32, n_samples=600, seed=1)):
         model.learn_one(x, y)
         if t in (60, 150, 290, 599):
-            assert max(len(state.dumps(model)), len(pickle.dumps(model))) <= 100_000
+            assert max(len(state.dumps(model)), len(pickle.dumps(model))) <= limit
     assert len(model.spaces) == 2
 
 

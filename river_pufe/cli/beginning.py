@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from .. import files
 from ..pufe import PUFEClassifier, PUFERegressor
-from . import saved, show
+from . import keyed, saved, show
 from .columns import meant
 from .guessing import ROWS, Guessing
 from .messages import Messages
@@ -58,15 +58,21 @@ class Beginning:
         for name, value in (("--absent", wanted.absent), ("--one-hot", wanted.one_hot)):
             if value:
                 raise show.UsageError(f"{name} is settled by the model that is loaded")
-        model, about = saved.load(path)
-        if wanted.save is not None:
-            saved.check_form(wanted.save, model)
+        about: saved.About | None
+        if keyed.is_fleet(path):
+            keyed.check(wanted)
+            model, about = keyed.load(path, wanted.save)
+        else:
+            model, about = saved.load(path)
+            if wanted.save is not None:
+                saved.check_form(wanted.save, model)
         saved.check_task(path, model, wanted.task)
         if about is not None:
             long = dataclasses.asdict(wanted.long) if wanted.long is not None else None
-            given = {"target": wanted.target, "ignore": wanted.ignore, "time": wanted.time, "long": long}
-            saved.agree(path, about, given)
-            wanted.target, wanted.ignore, wanted.time = about.target, about.ignore, about.time
+            given = {name: getattr(wanted, name) for name in ("target", "ignore", "time", "key")}
+            saved.agree(path, about, given | {"long": long})
+            wanted.target, wanted.ignore = about.target, about.ignore
+            wanted.time, wanted.key = about.time, about.key
             if about.long is not None:
                 wanted.long = Long(**{**about.long, "columns": tuple(about.long["columns"])})
         elif wanted.target is None:
@@ -82,6 +88,8 @@ class Beginning:
         if wanted.task is not None:
             self._start(wanted.task, guessing)
             return rows
+        if is_pipe and wanted.key is not None:
+            raise show.UsageError("--key on a pipe needs --task: classification or regression?")
         if is_pipe:
             self._guessing = guessing
             return rows
@@ -104,7 +112,7 @@ class Beginning:
             session = self._start(guessing.task, guessing)
             for earlier in guessing.rows[:-1]:
                 with contextlib.suppress(ValueError):
-                    session.step(earlier.x, earlier.y, earlier.at)
+                    session.step(earlier.x, earlier.y, earlier.at, earlier.key)
             if not is_first:
                 self._messages.say(f"The model starts anew with the first {len(guessing.rows) - 1} lines.")
         if guessing.done and guessing.targets:
@@ -127,6 +135,8 @@ class Beginning:
         wanted = self._wanted
         kind = PUFERegressor if task == "regression" else PUFEClassifier
         model: typing.Any = kind(absent=wanted.absent or "missing")
+        if wanted.key is not None:
+            model = keyed.begin(model, wanted.key, wanted.save)
         pipeline = files.OneHotStrings() | model if wanted.one_hot else model
         session = Session(pipeline, wanted.settings, wanted.target or "", guessing.n_classes, guessing.shares)
         if wanted.task is None and guessing.targets:

@@ -43,10 +43,11 @@ class Diary:
     """
 
     def __init__(self, wanted: Wanted, messages: Messages) -> None:
-        self._messages = messages
+        self._wanted, self._messages = wanted, messages
         self._stack = contextlib.ExitStack()
-        self._predictions = Output(wanted.predictions, _PREDICTED) if wanted.predictions is not None else None
-        self._events = Output(wanted.events, _HAPPENED) if wanted.events is not None else None
+        key = ["key"] if wanted.key is not None else []
+        self._predictions = Output(wanted.predictions, [*_PREDICTED, *key]) if wanted.predictions is not None else None
+        self._events = Output(wanted.events, [*_HAPPENED, *key]) if wanted.events is not None else None
         self.times = Series(200)
         self.moments: dict[int, typing.Any] = {}
         self.suspects = files.Suspects()
@@ -60,7 +61,7 @@ class Diary:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def note(self, row: Row, session: Session, prediction: typing.Any, knew: bool) -> None:
+    def note(self, row: Row, session: Session, prediction: typing.Any) -> None:
         """Note a sample.
 
         Parameters
@@ -70,9 +71,7 @@ class Diary:
         session
             The model at work, which has learned from it.
         prediction
-            What it predicted before.
-        knew
-            Whether it had learned from any target by then.
+            What it predicted before; None if it knew nothing by then.
 
         """
         has_target = row.y is not None and self.suspects.due
@@ -83,28 +82,33 @@ class Diary:
         if news:
             self._note_events(news, row, session)
         if self._predictions is not None or session.alarming:
-            self._note_answer(row, session, prediction, knew)
+            self._note_answer(row, session, prediction)
 
     def note_unanswered(self, row: Row) -> None:
         """Note a sample that came before there was a model."""
         if self._predictions is not None:
-            self._predictions.write({**_where(row), "prediction": None})
+            self._predictions.write({**self._where(row), "prediction": None})
 
     def _note_events(self, news: list[typing.Any], row: Row, session: Session) -> None:
         for event in news:
-            self._messages.tell("event", f"{_place(row)}: {event.kind} {show.shorten(event.keys, 6)}")
-            if row.when is not None:
+            whose = f"{show.cut(row.key)} " if self._wanted.key is not None else ""
+            self._messages.tell("event", f"{_place(row)}: {whose}{event.kind} {show.shorten(event.keys, 6)}")
+            # The rounds of a fleet's models are not those of the stream.
+            if row.when is not None and session.fleet is None:
                 self.moments[event.round] = row.when
             if self._events is not None:
-                self._events.write({**_where(row), "round": event.round, "kind": event.kind, "keys": list(event.keys)})
+                self._events.write(
+                    {**self._where(row), "round": event.round, "kind": event.kind, "keys": list(event.keys)}
+                )
         if len(self.moments) > _MOMENTS:
             known = {space.opened_at for space in session.model.spaces} | {
                 event.round for event in session.model.events
             }
             self.moments = {at: when for at, when in self.moments.items() if at in known}
 
-    def _note_answer(self, row: Row, session: Session, prediction: typing.Any, knew: bool) -> None:
-        answer = _where(row) | ({"target": row.y} if row.y is not None else {})
+    def _note_answer(self, row: Row, session: Session, prediction: typing.Any) -> None:
+        knew = prediction is not None
+        answer = self._where(row) | ({"target": row.y} if row.y is not None else {})
         label = answer["prediction"] = session.decide(prediction) if knew else None
         positive = session.positive
         if session.classifies and knew:
@@ -121,10 +125,10 @@ class Diary:
                 answer.pop("probability", None)
             self._predictions.write(answer)
 
-
-def _where(row: Row) -> dict[str, typing.Any]:
-    where: dict[str, typing.Any] = {"file": row.file} if row.file else {}
-    return where | {"line": row.line} | ({"time": row.when} if row.when is not None else {})
+    def _where(self, row: Row) -> dict[str, typing.Any]:
+        where: dict[str, typing.Any] = {"file": row.file} if row.file else {}
+        where |= {"line": row.line} | ({"time": row.when} if row.when is not None else {})
+        return where | ({"key": row.key} if self._wanted.key is not None else {})
 
 
 def _place(row: Row) -> str:

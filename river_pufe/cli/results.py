@@ -5,9 +5,7 @@ from __future__ import annotations
 import dataclasses
 import pathlib
 
-from river import base
-
-from . import saved, show
+from . import keyed, saved, show
 from .columns import meant
 from .diary import Diary
 from .figures import draw
@@ -50,7 +48,10 @@ class Results:
         if session.scores.n:
             title = f"Progressive validation of {show.count(session.scores.n, 'sample')}"
             out.print(show.scores_table(title, session.tables))
-        out.print(show.spaces_table(session.model.spaces, times=self._diary.moments if self._diary.times else None))
+        if session.fleet is None:
+            out.print(show.spaces_table(session.model.spaces, times=self._diary.moments if self._diary.times else None))
+        else:
+            out.print(keyed.models_table(session.fleet))
         parts = [
             f"{show.count(session.rounds, 'sample')} in {seconds:.1f} s, "
             f"{session.rounds / max(seconds, 1e-9):,.0f} per second",
@@ -106,9 +107,12 @@ class Results:
 
 def save_model(path: pathlib.Path, wanted: Wanted, session: Session, diary: Diary) -> None:
     """Save the model with what it was trained for."""
-    task = "classification" if isinstance(session.model, base.Classifier) else "regression"
+    task = "classification" if session.classifies else "regression"
     long = dataclasses.asdict(wanted.long) if wanted.long is not None else None
+    about = saved.About(wanted.target or "", task, tuple(wanted.ignore), wanted.time, long, wanted.key)
+    if session.fleet is not None:
+        keyed.save(path, session.fleet, session.transformers, about, session.rounds)
+        return
     rounds = {space.opened_at for space in session.model.spaces}
     opened = {round_: when for round_, when in diary.moments.items() if round_ in rounds}
-    about = saved.About(wanted.target or "", task, tuple(wanted.ignore), wanted.time, long, opened)
-    saved.save(path, session.pipeline, about, session.model.rounds)
+    saved.save(path, session.pipeline, dataclasses.replace(about, opened=opened), session.model.rounds)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 
 from .. import files
-from . import show
+from . import keyed, show
 from .beginning import Beginning
 from .columns import check_columns
 from .diary import Diary
@@ -62,11 +62,15 @@ class Run:
                 code = 1
                 messages.say(str(failure), "red")
             self._interrupts.ignore()
-            return self._finish(time.perf_counter() - started) or code or (show.SKIPPED if self._n_bad else 0)
+            code = self._finish(time.perf_counter() - started) or code or (show.SKIPPED if self._n_bad else 0)
+            session = self._beginning.session
+            if session is not None and session.fleet is not None:
+                keyed.close(session.fleet, wanted.save)
+            return code
 
     def _read(self, reader: files.Reader) -> None:
         wanted = self._wanted
-        samples = self._samples = Samples(reader, wanted.target, wanted.ignore, wanted.time, wanted.long)
+        samples = self._samples = Samples(reader, wanted.target, wanted.ignore, wanted.time, wanted.long, wanted.key)
         # New data for a model that is there may do without a target, and without what is ignored.
         optional = {wanted.target, *wanted.ignore} if wanted.load is not None and wanted.long is None else set()
         check_columns(reader, [name for name in samples.columns if name not in optional])
@@ -119,14 +123,13 @@ class Run:
             self._step(row, session)
 
     def _step(self, row: Row, session: Session) -> None:
-        knew = session.knows
         try:
             x = session.checked(row.x) if self._wanted.one_hot else row.x
-            prediction = session.step(x, row.y, row.at)
+            prediction = session.step(x, row.y, row.at, row.key)
         except ValueError as error:
             self._reject(row, str(error))
             return
-        self._diary.note(row, session, prediction, knew)
+        self._diary.note(row, session, prediction)
         path, every = self._wanted.save, self._wanted.save_every
         if path is not None and every is not None and session.rounds % every == 0:
             save_model(path, self._wanted, session, self._diary)

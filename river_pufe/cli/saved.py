@@ -41,6 +41,8 @@ class About:
         Name of the column of the time, None if there is none.
     long
         How readings were gathered, None if each line was a sample.
+    key
+        Name of the column of the key, None if there is one model for all.
     opened
         Times of the rounds in which spaces opened.
 
@@ -51,18 +53,43 @@ class About:
     ignore: tuple[str, ...] = ()
     time: str | None = None
     long: typing.Any = None
+    key: str | None = None
     opened: dict[int, typing.Any] = dataclasses.field(default_factory=dict)
 
 
 def save(path: pathlib.Path, model: typing.Any, about: About, n_samples: int) -> None:
     """Save a model with what it was trained for, all or nothing."""
-    header = {"about": dataclasses.asdict(about), "versions": versions(), "samples": n_samples}
     with show.replacing(path) as file:
         if is_pickle(path):
             pickle.dump(model, file)
-            pickle.dump(header, file)
+            pickle.dump(_header(about, n_samples), file)
         else:
-            file.write(state.dumps({"steps": _steps(model), **header}))
+            file.write(pack(_steps(model), about, n_samples))
+
+
+def pack(steps: list[typing.Any], about: About, n_samples: int) -> bytes:
+    """The steps of a pipeline as bytes, with what they were trained for."""
+    return state.dumps({"steps": steps, **_header(about, n_samples)})
+
+
+def unpack(data: bytes, path: pathlib.Path) -> tuple[list[typing.Any], About]:
+    """What was packed.
+
+    Raises
+    ------
+    RunError
+        If it is something else.
+
+    """
+    try:
+        header = state.loads(data)
+        return header["steps"], About(**header["about"])
+    except Exception as error:
+        raise show.RunError(f"{path} is not a model that can be loaded: {error}") from None
+
+
+def _header(about: About, n_samples: int) -> dict[str, typing.Any]:
+    return {"about": dataclasses.asdict(about), "versions": versions(), "samples": n_samples}
 
 
 def is_pickle(path: pathlib.Path) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from .. import files
 from ..files.cells import Cells
-from . import outputs, show
+from . import keyed, outputs, show
 from .samples import Long
 from .session import Settings
 
@@ -25,6 +25,7 @@ class Wanted:
     time: str | None = None
     long: Long | None = None
     one_hot: bool = False
+    key: str | None = None
     absent: str | None = None
     na: Sequence[str] = ()
     format: str | None = None
@@ -80,6 +81,8 @@ class Wanted:
             )
         if self.alarms is not None and self.time is None and self.long is None and self.load is None:
             raise show.UsageError("--alarms is a number a day, so it needs --time")
+        if self.key is not None:
+            keyed.check(self)
         self._check_paths()
         for option, path in (("--predictions", self.predictions), ("--events", self.events)):
             outputs.check(path, self.append, option)
