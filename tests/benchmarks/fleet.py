@@ -280,7 +280,7 @@ def on_spark(n_keys=50, n=20_000, n_files=10):
         path = pathlib.Path(folder)
         events = list(stream(n, n_keys=n_keys))
         start = time.perf_counter()
-        test_spark.session()
+        test_spark.session("-Dfile.encoding=UTF-8")
         begun = time.perf_counter() - start
         test_spark.write(path / "in", events, n_files)
         progress = test_spark.run(path)
