@@ -34,7 +34,9 @@ ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvi
 
 
 @functools.cache
-def session():
+def session(*java_options):
+    """The one session of this process; by default it compiles little, on which short runs spend most of their time."""
+    java_options = java_options or ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
     os.environ["PYSPARK_PYTHON"] = sys.executable
     settings = {
         "spark.ui.enabled": "false",
@@ -42,6 +44,7 @@ def session():
         "spark.sql.streaming.stateStore.providerClass": ROCKSDB,
         "spark.sql.streaming.minBatchesToRetain": "2",
         "spark.driver.host": "localhost",
+        "spark.driver.extraJavaOptions": " ".join(java_options),
     }
     builder = SparkSession.builder.master("local[2]")
     for name, value in settings.items():

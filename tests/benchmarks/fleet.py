@@ -1,6 +1,6 @@
 """What does a model for each of many keys cost, and what is it worth to start from a sibling?
 
-usage: python tests/benchmarks/fleet.py [--only lock states ...] [--runs 10] [--page docs/fleet.md]
+usage: python tests/benchmarks/fleet.py [--only lock states ...] [--runs 5] [--page docs/fleet.md]
 
 Writes its tables into the page, between the marks of their names. Times are those of the processor, but for Spark's,
 which are those of the clock; Spark needs the extra `spark` and Java, and its table stays as it is without them. All of
@@ -280,7 +280,7 @@ def on_spark(n_keys=50, n=20_000, n_files=10):
         path = pathlib.Path(folder)
         events = list(stream(n, n_keys=n_keys))
         start = time.perf_counter()
-        test_spark.session()
+        test_spark.session("-Dfile.encoding=UTF-8")
         begun = time.perf_counter() - start
         test_spark.write(path / "in", events, n_files)
         progress = test_spark.run(path)
@@ -322,7 +322,7 @@ TABLES = {
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--only", nargs="+", choices=TABLES, default=list(TABLES), help="names of tables")
-    parser.add_argument("--runs", type=int, default=10, help="runs of the siblings")
+    parser.add_argument("--runs", type=int, default=5, help="runs of the siblings")
     parser.add_argument("--page", type=pathlib.Path, default=PAGE, help="the page with the marks")
     arguments = parser.parse_args()
     for name in arguments.only:
