@@ -24,6 +24,7 @@ from river_pufe.recovery.completion import ConditionalMean, RowSpace
 from river_pufe.recovery.linear_map import LinearMap
 from river_pufe.recovery.scaling import NoScaler, RowScaler
 from river_pufe.recovery.spaces import FeatureSpaces
+from river_pufe.sketch import FrequentDirections
 
 
 class Unweighed(Aggregator):
@@ -96,7 +97,7 @@ VARIANTS = {
     "Map": {
         "none: the mean": {"linear_map": LinearMap(ridge=1e9)},
         "almost no ridge": {"linear_map": LinearMap(ridge=1e-3)},
-        "no intercept": {"linear_map": LinearMap(intercept=False)},
+        "no intercept": {"sketch": FrequentDirections(centered=False)},
     },
     "Spaces": {
         "significance 0.01": {"spaces": {"significance": 1e-2}},
