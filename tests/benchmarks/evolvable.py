@@ -1,8 +1,9 @@
-"""The paper's Table II with OPID and SF2EL added, and each of them in the setting that it was made for.
+"""The paper's Table II with OPID, REFORM and SF2EL added, and each of them in the setting that it was made for.
 
 usage: python tests/benchmarks/evolvable.py --data FOLDER [--out docs] [--runs 10] [--jobs N]
 
-Writes `rivals/evolvable.md` into the folder given. The csv files of FESL are read from `fesl` in the data folder.
+Writes `rivals/evolvable.md` into the folder given, and fills in `rivals/index.md` there. The csv files of
+FESL are read from `fesl` in the data folder.
 """
 
 from __future__ import annotations
@@ -20,9 +21,11 @@ from printed import PRINTED
 from river import linear_model, optim, preprocessing
 
 from river_pufe import PUFEClassifier, baselines, compare, datasets
+from river_pufe.compare.table import rows as rows_of
 
 METHODS = (
-    *("NOGD", "ROGD-u", "FESL-c", "PUFE (paper)", "OPID", "OPIDe", "SF2EL", "PUFE", "River SGD", "River AdaGrad"),
+    *("NOGD", "ROGD-u", "FESL-c", "PUFE (paper)", "OPID", "OPIDe", "REFORM", "SF2EL", "PUFE"),
+    *("River SGD", "River AdaGrad"),
 )
 #: Steps of 1/(c√t), as for the other methods that have a c.
 C_GRID = (0.1, 1.0, 10.0, 100.0)
@@ -34,7 +37,28 @@ def table(folder, runs, jobs):
     paths = sorted((folder / "fesl").glob("*.csv"))
     data = [dataclasses.replace(compare.load(path), scaled=False) for path in paths]
     comparisons = [compare.run(each, METHODS, overlap=20, runs=runs, grid=True, jobs=jobs) for each in data]
-    return compare.to_markdown(comparisons, PRINTED)
+    beside, means = in_settings(comparisons)
+    return beside, {"TABLE": compare.to_markdown(comparisons, PRINTED), "MEANS": means}
+
+
+def in_settings(comparisons):
+    """Means over the data sets, by setting."""
+    of_settings, beside = {}, []
+    for row in rows_of(comparisons):
+        of_settings.setdefault(row.setting, []).append(
+            [row.cells[method][1].scores.mean() if method in row.cells else np.nan for method in METHODS]
+        )
+    lines = []
+    for setting, figures in of_settings.items():
+        mean = np.mean(figures, axis=0)
+        cells = ["—" if np.isnan(v) else pages.bold(f"{v:.4f}", v == np.nanmax(mean)) for v in mean]
+        lines.append([f"mean, {setting}", *cells])
+        beside.append(pages.beside(f"Table II, {setting}, accuracy", dict(zip(METHODS, mean)), rivals(METHODS)))
+    return beside, pages.table(["", *METHODS], lines)
+
+
+def rivals(methods):
+    return [method for method in methods if not method.startswith(("PUFE", "River"))]
 
 
 # Without an overlap, with survivors.
@@ -64,8 +88,8 @@ def surviving(name, run, folder):
     if name in TWO_CLASSES:
         samples = streams.BUNDLED[name](run)
     else:
-        rows = streams.fesl(folder, name, run).samples
-        previous = [({k: v for k, v in x.items() if k.startswith("X1_")}, y) for x, y in rows]
+        both = streams.fesl(folder, name, run).samples
+        previous = [({k: v for k, v in x.items() if k.startswith("X1_")}, y) for x, y in both]
         samples = [(x, y) for x, y in previous if x]
     cycle, width = datasets.Cycle(overlap=0, survivors=0.5), max(0.7, 3 / len(samples[0][0]))
     return streams.after_changes(datasets.MappedSpaces(samples, cycle, width, seed=run))
@@ -86,16 +110,21 @@ def survivors(folder, runs, processes):
     names = [*TWO_CLASSES, *streams.fesl_names(folder)]
     jobs = list(itertools.product(names, range(runs)))
     played = dict(zip(jobs, games.play_all(functools.partial(play_surviving, folder=folder), jobs, processes)))
-    heads, rows, everything = list(for_survivors(1.0)), [], []
+    heads, lines, everything = list(for_survivors(1.0)), [], []
     for name in names:
         figures = []
         for method in heads:
             of_c = np.mean([played[name, run][method] for run in range(runs)], axis=0)
             figures.append(of_c[of_c[:, 0].argmax()])
         everything.append(figures)
-        rows.append([name, *cells(np.array(figures))])
-    rows.append(["mean", *cells(np.mean(everything, axis=0))])
-    return pages.table(["", *heads], rows)
+        lines.append([name, *cells(np.array(figures))])
+    mean = np.mean(everything, axis=0)
+    lines.append(["mean", *cells(mean)])
+    beside = [
+        pages.beside(f"survivors, no overlap, accuracy {when}", dict(zip(heads, figures)), rivals(heads))
+        for when, figures in zip(("after the change", "in the first 50 rounds"), mean.T)
+    ]
+    return beside, pages.table(["", *heads], lines)
 
 
 def cells(figures):
@@ -158,20 +187,21 @@ def rare(folder, runs, processes):
     names = streams.fesl_names(folder)
     jobs = list(itertools.product(names, LABELLED, range(min(runs, 10))))
     played = dict(zip(jobs, games.play_all(functools.partial(play_rare, folder=folder), jobs, processes)))
-    heads, rows, everything = list(for_rare_labels(1.0)), [], {every: [] for every in LABELLED}
+    heads, lines, beside, everything = list(for_rare_labels(1.0)), [], [], {every: [] for every in LABELLED}
     for every, name in itertools.product(LABELLED, names):
         of_runs = [played[name, every, run] for run in range(min(runs, 10))]
         figures = np.array([np.mean([scores[method] for scores in of_runs], axis=0).max() for method in heads])
         everything[every].append(figures)
-        rows.append([f"{name}, 1 of {every}", *(pages.bold(f"{v:.3f}", v == figures.max()) for v in figures)])
+        lines.append([f"{name}, 1 of {every}", *(pages.bold(f"{v:.3f}", v == figures.max()) for v in figures)])
     for every, figures in everything.items():
         mean = np.mean(figures, axis=0)
-        rows.append([f"mean, 1 of {every}", *(pages.bold(f"{v:.3f}", v == mean.max()) for v in mean)])
-    return pages.table(["", *heads], rows)
+        lines.append([f"mean, 1 of {every}", *(pages.bold(f"{v:.3f}", v == mean.max()) for v in mean)])
+        beside.append(pages.beside(f"1 of {every} labelled, accuracy", dict(zip(heads, mean)), rivals(heads)))
+    return beside, pages.table(["", *heads], lines)
 
 
 def times(folder):
-    rows = []
+    lines = []
     for name in streams.fesl_names(folder):
         samples = streams.fesl(folder, name, 0, unpredictable=False).samples
         models = {
@@ -180,8 +210,8 @@ def times(folder):
             **for_survivors(1.0),
         }
         widths = len(samples[0][0]), len(samples[-1][0])
-        rows.append([name, pages.together(map(str, widths)), *(f"{t:.0f}" for t in timed(models, samples))])
-    return pages.table(["", "features before / after", *models], rows)
+        lines.append([name, pages.together(map(str, widths)), *(f"{t:.0f}" for t in timed(models, samples))])
+    return pages.table(["", "features before / after", *models], lines)
 
 
 def timed(models, samples):
@@ -193,13 +223,13 @@ def main():
     options = parser.parse_args()
     if options.data is None:
         parser.error("--data is needed: where are the files of FESL?")
-    values = {
-        "TABLE": table(options.data, options.runs, options.jobs),
-        "SURVIVORS": survivors(options.data, options.runs, options.jobs),
-        "RARE": rare(options.data, options.runs, options.jobs),
-        "TIMES": times(options.data),
-    }
-    pages.write(options.out / "rivals", "evolvable", RUNS=options.runs, **values)
+    arguments = options.data, options.runs, options.jobs
+    beside, values = table(*arguments)
+    for name, play in (("SURVIVORS", survivors), ("RARE", rare)):
+        rows, values[name] = play(*arguments)
+        beside += rows
+    pages.write(options.out / "rivals", "evolvable", RUNS=options.runs, TIMES=times(options.data), **values)
+    pages.fill_index(options.out, "evolvable", beside)
 
 
 if __name__ == "__main__":

@@ -41,6 +41,23 @@ def fill(path, name, text):
     path.write_text(page)
 
 
+def beside(what, means, rivals, best=max, digits=3):
+    """A row that puts the mean of PUFE beside those of the best rival and of the better of River's models."""
+
+    def best_of(names):
+        name = best(names, key=means.__getitem__)
+        return f"{means[name]:.{digits}f} ({name})"
+
+    rivals = [name for name in rivals if means[name] == means[name]]
+    return [what, f"{means['PUFE']:.{digits}f}", best_of(rivals), best_of(("River SGD", "River AdaGrad"))]
+
+
+def fill_index(out, name, rows):
+    """Put rows of `beside` onto the page about all rivals."""
+    heads = ["mean over the rows of", "PUFE", "best rival", "better of River's two"]
+    fill(out / "rivals" / "index.md", name, table(heads, rows))
+
+
 def together(texts, between="/"):
     """Figures that stay on one line, however narrow the page."""
     return f"\u00a0{between}\u00a0".join(texts)

@@ -2,7 +2,8 @@
 
 usage: python tests/benchmarks/trapezoidal.py --data FOLDER [--out docs] [--runs 20] [--jobs N]
 
-Writes `rivals/trapezoidal.md` into the folder given. The tables are read from `haphazard` in the data folder.
+Writes `rivals/trapezoidal.md` into the folder given, and fills in `rivals/index.md` there. The tables are read from
+`haphazard` in the data folder.
 """
 
 from __future__ import annotations
@@ -162,7 +163,7 @@ def tables(folder, runs, processes):
         zip(of_olsf, games.play_all(functools.partial(play_olsf, folder=folder, runs=runs), of_olsf, processes))
     )
     beside = dict(zip(of_others, games.play_all(functools.partial(play_others, folder=folder), of_others, processes)))
-    texts = {"REPRODUCED": near(olsf)}
+    texts, summary = {"REPRODUCED": near(olsf)}, []
     for number, printed in PRINTED.items():
         of_table = {name: figures for name, figures in printed.items() if name in known}
         texts[f"PRINTED_{number}"] = reproduced(
@@ -180,9 +181,11 @@ def tables(folder, runs, processes):
             figures = [pages.bold(whole(wrong), wrong == means.min()) for wrong in means]
             rows.append([name, len(y), *figures, min(y.sum(), len(y) - y.sum())])
         mean = np.mean(shares, axis=0)
+        means = dict(zip([*VARIANTS, *others()], mean))
+        summary.append(pages.beside(f"Table {number} of OLSF's paper, share of errors", means, VARIANTS, min))
         rows.append(["mean share of errors", "", *(pages.bold(f"{m:.3f}", m == mean.min()) for m in mean), ""])
         texts[f"BESIDE_{number}"] = pages.table(["", "rows", *VARIANTS, *others(), "rarer class"], rows)
-    return texts
+    return summary, texts
 
 
 def reproduced(printed, olsf):
@@ -238,8 +241,9 @@ def main():
     options = parser.parse_args()
     if options.data is None:
         parser.error("--data is needed: where are the tables?")
-    values = tables(options.data, options.runs, options.jobs) | {"TIMES": times(options.data)}
-    pages.write(options.out / "rivals", "trapezoidal", RUNS=options.runs, **values)
+    beside, values = tables(options.data, options.runs, options.jobs)
+    pages.write(options.out / "rivals", "trapezoidal", RUNS=options.runs, TIMES=times(options.data), **values)
+    pages.fill_index(options.out, "trapezoidal", beside)
 
 
 if __name__ == "__main__":
