@@ -130,6 +130,7 @@ def tables(folder, processes):
         "MEANS": pages.table(heads, summary),
         "MERITS": pages.table(["", *own], ranking),
         "CELLS": len(jobs),
+        "TUNED_ON": f"{TUNED_ON:,}",
         "ABOVE": above["PUFE"],
         "LEAD": f"{lead['PUFE']:.1f}",
         "BEST": f"{best}, {mean[f'{best}, printed']:.1f}",
