@@ -124,9 +124,13 @@ def tables(folder, processes):
         [merit, *marked(np.array([of_merits[method][which] for method in own]))] for which, merit in enumerate(MERITS)
     ]
     best = max(theirs, key=lambda method: mean[f"{method}, printed"])
-    rivals = [method for method in mean if method not in (AT_SHARE, "PUFE", "River SGD", "River AdaGrad")]
-    beside = pages.beside(f"{len(jobs)} cells, balanced accuracy in percent", mean, rivals, digits=1)
-    return [beside], texts | {
+    others = [method for method in ours if method.startswith(("OLVF", "OCDS"))]
+    beside = []
+    for which, merit in enumerate(MERITS):
+        means = mean if which == 0 else {method: merits[which] for method, merits in of_merits.items()}
+        rivals = [method for method in means if method in others or method.endswith(", printed")]
+        beside.append(pages.beside(f"{len(jobs)} cells, {merit} in percent", means, rivals, digits=1))
+    return beside, texts | {
         "MEANS": pages.table(heads, summary),
         "MERITS": pages.table(["", *own], ranking),
         "CELLS": len(jobs),
