@@ -127,7 +127,7 @@ def tables(folder, processes):
     others = [method for method in ours if method.startswith(("OLVF", "OCDS"))]
     beside = []
     for which, merit in enumerate(MERITS):
-        means = mean if which == 0 else {method: merits[which] for method, merits in of_merits.items()}
+        means = mean if which == 0 else {method: own_merits[which] for method, own_merits in of_merits.items()}
         rivals = [method for method in means if method in others or method.endswith(", printed")]
         beside.append(pages.beside(f"{len(jobs)} cells, {merit} in percent", means, rivals, digits=1))
     return beside, texts | {
