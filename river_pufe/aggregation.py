@@ -13,6 +13,7 @@ import random
 
 import numpy as np
 
+from . import kernels
 from .part import Part
 from .state.parts import Stored
 from .values import Array, Mask
@@ -67,13 +68,7 @@ class Aggregator(Part, abc.ABC):
 
     def weights(self, awake: Array) -> Array:
         """Weights of all experts, shape (n,): ≥ 0, 0 where asleep, with sum 1 (0 if none is awake)."""
-        strengths = self.strengths()
-        total = float(strengths.dot(awake))
-        if not 0.0 < total < math.inf:
-            strengths, total = np.ones_like(awake), float(awake.sum()) or 1.0
-        weights: Array = strengths * awake
-        weights /= total
-        return weights
+        return kernels.weigh(self.strengths(), awake)
 
 
 class AdaNormalHedge(Stored, Aggregator):
@@ -95,6 +90,15 @@ class AdaNormalHedge(Stored, Aggregator):
         Factor by which R and S fade in a round. At 1 nothing fades, and the bound above holds; below, the hedge follows
         the best expert of the last 1 / (1 - forgetting) rounds or so, and its regret is bounded over those.
 
+    Attributes
+    ----------
+    regrets
+        Cumulative regrets R, shape (n,).
+    magnitudes
+        Sums S of absolute regrets, shape (n,).
+    form
+        The state as the kernels know it.
+
     Examples
     --------
     >>> import numpy as np
@@ -115,62 +119,41 @@ class AdaNormalHedge(Stored, Aggregator):
 
     """
 
-    DERIVED = ("_current",)
+    DERIVED = ("_form",)
 
     def __init__(self, forgetting: float = 1.0) -> None:
         if not 0 < forgetting <= 1:
             raise ValueError(f"forgetting is a factor in (0, 1], not {forgetting!r}")
         self.forgetting = forgetting
-        # Plain floats: for a handful of experts they are faster than arrays.
-        self._regrets: list[float] = []
-        self._magnitudes: list[float] = []
-        self._prior: list[float] = []
-        self._current: Array = np.zeros(0)
+        self.regrets: Array = np.zeros(0)
+        self.magnitudes: Array = np.zeros(0)
+        self._prior: Array = np.zeros(0)
+        self.rebuild()
 
     @property
     def n(self) -> int:  # type: ignore[override]
-        return len(self._regrets)
+        return len(self.regrets)
 
     @property
-    def regrets(self) -> Array:
-        """Cumulative regrets R, shape (n,)."""
-        return np.array(self._regrets)
-
-    @property
-    def magnitudes(self) -> Array:
-        """Sums S of absolute regrets, shape (n,)."""
-        return np.array(self._magnitudes)
+    def form(self) -> kernels.Hedge:
+        return self._form
 
     def strengths(self) -> Array:
-        return self._current
+        return self._form.strengths
 
     def update(self, losses: Array, loss: float, awake: Array) -> None:
-        forgetting, regrets, magnitudes = self.forgetting, self._regrets, self._magnitudes
-        loss = float(loss)
-        for i, (own, confidence) in enumerate(zip(losses.tolist(), awake.tolist())):
-            regret = (loss - own) * confidence if confidence else 0.0
-            regrets[i] = forgetting * regrets[i] + regret
-            magnitudes[i] = forgetting * magnitudes[i] + abs(regret)
-        self._weigh()
+        kernels.regret(losses, loss, awake, self._form)
 
     def reset(self, born: Mask, prior: Array) -> None:
-        known = self.n
-        fresh = [i >= known or is_born for i, is_born in enumerate(born.tolist())]
-        self._regrets = [0.0 if is_fresh else self._regrets[i] for i, is_fresh in enumerate(fresh)]
-        self._magnitudes = [0.0 if is_fresh else self._magnitudes[i] for i, is_fresh in enumerate(fresh)]
-        self._prior = prior.tolist()
-        self._weigh()
+        more = np.zeros(len(born) - self.n)
+        self.regrets = np.where(born, 0.0, np.append(self.regrets, more))
+        self.magnitudes = np.where(born, 0.0, np.append(self.magnitudes, more))
+        self._prior = np.array(prior, dtype=float)
+        self.rebuild()
 
     def rebuild(self) -> None:
-        self._weigh()
-
-    def _weigh(self) -> None:
-        scales = [3.0 * magnitude + 3.0 for magnitude in self._magnitudes]
-        uppers = [(r + 1.0) * (r + 1.0) / scale if r > -1.0 else 0.0 for r, scale in zip(self._regrets, scales)]
-        lowers = [(r - 1.0) * (r - 1.0) / scale if r > 1.0 else 0.0 for r, scale in zip(self._regrets, scales)]
-        # Φ overflows at an exponent of 710. Only ratios of weights matter, so the largest exponent is taken out.
-        top, exp = max(uppers, default=0.0), math.exp
-        self._current = np.array([q * (exp(u - top) - exp(v - top)) for q, u, v in zip(self._prior, uppers, lowers)])
+        self._form = kernels.Hedge(self.forgetting, self.regrets, self.magnitudes, self._prior, np.empty(self.n))
+        kernels.strengthen(self._form)
 
 
 class Hedge(Aggregator):

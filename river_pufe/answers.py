@@ -26,7 +26,7 @@ class _Answering(FeatureEvolving):
         model.learn_one(x, model.predict_one(x))
 
     def _answer(self, x: Sample) -> typing.Any:
-        return self._task.answer(self._mixture(x))
+        return self._task.answer(self._ask(x).mixture)
 
     def _answers(self, batch: Batch) -> list[typing.Any]:
         return [self._task.answer(mixture) for mixture in self._mixtures(batch)]
@@ -47,9 +47,8 @@ class _Answering(FeatureEvolving):
             Number of decimals of each number.
 
         """
-        predictions, awake = self._predict(x)
-        weights = self._aggregator.weights(awake)
-        mixtures: Array = np.concatenate((predictions, weights.dot(predictions)[None]))
+        _, predictions, awake, _, weights, mixture = self._ask(x)
+        mixtures: Array = np.concatenate((predictions, mixture[None]))
         columns = self._columns([self._task.answer(mixture) for mixture in mixtures], decimals)
         return pretty.print_table(
             headers=["Expert", "Weight", *(header for header, _ in columns)],

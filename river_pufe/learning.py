@@ -9,9 +9,8 @@ import numpy as np
 from river import base
 
 from .aggregation import AdaNormalHedge, Aggregator
-from .experts.experts import Round
 from .experts.linear import LinearExperts
-from .experts.per_space import as_experts
+from .experts.pool import as_experts
 from .frames import Batch
 from .guard import guarded
 from .part import shown
@@ -19,6 +18,7 @@ from .recovery.evolution import Event, FeatureSpace
 from .recovery.feature_recovery import FeatureRecovery
 from .recovery.reading import Reading
 from .recovery.spaces import FeatureSpaces
+from .rounds import Asked, Game
 from .state.stateful import Stateful
 from .tasks.task import Task
 from .values import Array, Key, Mask, Sample
@@ -29,8 +29,7 @@ class _Asked(typing.NamedTuple):
 
     version: int
     reading: Reading
-    predictions: Array
-    awake: Array
+    answer: Asked
 
 
 class FeatureEvolving(Stateful, base.Estimator):
@@ -39,7 +38,7 @@ class FeatureEvolving(Stateful, base.Estimator):
     Parameters
     ----------
     model
-        What predicts: experts, or a River model of which each space gets a clone.
+        What predicts: experts, a River model of which each space gets a clone, or a list of both.
     recovery
         What turns samples into rows.
     aggregator
@@ -51,11 +50,11 @@ class FeatureEvolving(Stateful, base.Estimator):
 
     """
 
-    DERIVED = (*Stateful.DERIVED, "_asked")
+    DERIVED = (*Stateful.DERIVED, "_asked", "_game")
 
     def __init__(
         self,
-        model: base.Base | None,
+        model: typing.Any,
         recovery: FeatureRecovery | None,
         aggregator: Aggregator | None,
         task: Task,
@@ -76,16 +75,18 @@ class FeatureEvolving(Stateful, base.Estimator):
         self._recovery = recovery.clone() if recovery is not None else FeatureRecovery(FeatureSpaces(absent=absent))
         self._aggregator = self.aggregator.clone()
         self._task = self.task.clone()
-        self._experts.set_n_columns(self._task.n_columns)
+        self._experts.make_room(self._task)
         awake = np.ones(len(self._experts.names))
         self._reset(awake > 0)
         self._weights: Array = self._aggregator.weights(awake)
         # How often the state has moved, and the latest prediction.
         self._version = 0
         self._asked: _Asked | None = None
+        self._game = Game(self._experts, self._aggregator, self._task)
 
     def rebuild(self) -> None:
         self._asked = None
+        self._game = Game(self._experts, self._aggregator, self._task)
 
     def __repr__(self) -> str:
         return shown(self)
@@ -113,23 +114,20 @@ class FeatureEvolving(Stateful, base.Estimator):
         y = self._task.validate(y)
         self._learn(*self._follow(x), y, w)
 
-    def _learn(self, reading: Reading, predicted: tuple[Array, Array] | None, y: typing.Any, w: float) -> None:
-        """Learn from a sample; `predicted` are the predictions and which experts are awake, if already known."""
-        task = self._task
+    def _learn(self, reading: Reading, asked: Asked | None, y: typing.Any, w: float) -> None:
+        """Learn from a sample; `asked` is what was predicted for it, if already known."""
+        task, experts = self._task, self._experts
+        known = task.n_outcomes
         task.register(y)
-        if predicted is None or predicted[0].shape[1] != task.n_columns:
-            self._experts.set_n_columns(task.n_columns)
-            predicted = self._experts.predict(reading, task)
-        predictions, awake = predicted
-        weights = self._aggregator.weights(awake)
-        mixture = weights.dot(predictions)
-        target = task.target(y)
-        losses = task.losses(np.concatenate((predictions, mixture[None])), target)
-        self._aggregator.update(losses[:-1], losses[-1], awake)
-        self._weights = weights
-        self._experts.learn(reading, Round(predictions, mixture, target, y, w), task)
-        self._recovery.update(reading)
-        task.learn(y)
+        if asked is None or len(asked.mixture) != task.n_columns or task.n_outcomes != known:
+            experts.make_room(task)
+            asked = self._game.ask(reading)
+        self._game.play(reading, asked, y, w)
+        self._weights = asked.weights
+        if (units := self._recovery.update(reading)) is not None:
+            experts.rescale(units, task)
+        if (unit := task.learn(y, asked.mixture)) is not None:
+            experts.rescale_scores(*unit)
 
     @guarded
     def learn_many(self, X: typing.Any, y: typing.Any, w: typing.Any = None) -> None:
@@ -191,9 +189,10 @@ class FeatureEvolving(Stateful, base.Estimator):
 
         """
         reading, _ = self._follow(x)
-        self._recovery.update(reading)
+        if (units := self._recovery.update(reading)) is not None:
+            self._experts.rescale(units, self._task)
 
-    def _follow(self, x: Sample) -> tuple[Reading, tuple[Array, Array] | None]:
+    def _follow(self, x: Sample) -> tuple[Reading, Asked | None]:
         """Follow the keys of a sample; its reading, and what was predicted for it if it was asked about last."""
         asked = self._asked if self._asked is not None and self._asked.version == self._version else None
         evolution, reading = self._recovery.advance(x, asked.reading if asked is not None else None)
@@ -201,31 +200,26 @@ class FeatureEvolving(Stateful, base.Estimator):
         if evolution:
             self._reset(self._experts.follow(evolution, self._weights))
         elif asked is not None and reading is asked.reading:
-            return reading, (asked.predictions, asked.awake)
+            return reading, asked.answer
         return reading, None
 
     def _reset(self, born: Mask) -> None:
         self._aggregator.reset(born, self._experts.priors)
 
-    def _predict(self, x: Sample) -> tuple[Array, Array]:
-        """Predictions of the experts for a sample, and which are awake."""
+    def _ask(self, x: Sample) -> Asked:
+        """What is predicted for a sample."""
         version = self._version
         reading = self._recovery.read(x)
-        predictions, awake = self._experts.predict(reading, self._task)
-        self._asked = _Asked(version, reading, predictions, awake)
-        return predictions, awake
-
-    def _mixture(self, x: Sample) -> Array:
-        predictions, awake = self._predict(x)
-        mixture: Array = self._aggregator.weights(awake).dot(predictions)
-        return mixture
+        answer = self._game.ask(reading)
+        self._asked = _Asked(version, reading, answer)
+        return answer
 
     def _mixtures(self, batch: Batch) -> Array:
         """Mixtures for all rows of a batch, shape (rows, columns)."""
         views = self._recovery.read_many(batch.keys, batch.rows) if batch.rows is not None else None
         predicted = self._experts.predict_many(views, self._task) if views is not None else None
         if predicted is None:
-            return np.array([self._mixture(x) for x in batch]).reshape(len(batch), self._task.n_columns)
+            return np.array([self._ask(x).mixture for x in batch]).reshape(len(batch), self._task.n_columns)
         predictions, awake = predicted
         mixtures: Array = np.einsum("nec,e->nc", predictions, self._aggregator.weights(awake))
         return mixtures

@@ -8,6 +8,7 @@ from .experts.learners import OnlineGradientDescent
 from .experts.per_space import SpaceExperts
 from .recovery.completion import Completion, RowSpace
 from .recovery.feature_recovery import FeatureRecovery
+from .recovery.least_squares_rows import LeastSquaresRows
 from .recovery.linear_map import LinearMap
 from .recovery.scaling import NoScaler
 from .recovery.spaces import FeatureSpaces
@@ -33,9 +34,11 @@ def paper_recovery(completion: Completion | None = None) -> FeatureRecovery:
     return FeatureRecovery(
         feature_spaces=FeatureSpaces(significance=1.0, grace=0, patience=math.inf),
         scaler=NoScaler(),
-        completion=completion if completion is not None else RowSpace(),
-        linear_map=LinearMap(ridge=0.0),
-        sketch=FrequentDirections(size=_LOSSLESS, centered=False),
+        row_model=LeastSquaresRows(
+            completion if completion is not None else RowSpace(),
+            LinearMap(ridge=0.0),
+            FrequentDirections(size=_LOSSLESS, centered=False),
+        ),
     )
 
 

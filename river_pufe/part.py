@@ -24,13 +24,28 @@ def shown(part: typing.Any) -> str:
 def _value(value: typing.Any) -> str:
     if isinstance(value, str):
         return f'"{value}"'
-    if isinstance(value, tuple) and any(isinstance(item, base.Base) for item in value):
+    if isinstance(value, tuple | list) and any(isinstance(item, base.Base) for item in value):
         return "(\n" + textwrap.indent(",\n".join(map(_value, value)), "  ") + "\n)"
     return repr(value)
 
 
 class Part(base.Base):
-    """What a model is made of: a prototype that is cloned, with each parameter under its own name."""
+    """What a model is made of: a prototype that is cloned, with each parameter under its own name.
+
+    Attributes
+    ----------
+    form
+        What `kernels` need in order to do the work of the part; they see changes in its arrays. None where a part does
+        it itself. A subclass has methods of its own, so unless it says otherwise, its form is None.
+
+    """
+
+    form: typing.Any = None
+
+    def __init_subclass__(cls, **kwargs: typing.Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "form" not in vars(cls):
+            cls.form = None
 
     def __repr__(self) -> str:
         return shown(self)

@@ -23,6 +23,7 @@ LEVELS = (
     ("recovery",),
     ("tasks",),
     ("experts",),
+    ("rounds",),
     ("learning", "paper"),
     ("answers",),
     ("pufe", "baselines"),
@@ -36,8 +37,12 @@ LEVEL = {name: level for level, names in enumerate(LEVELS) for name in names}
 WITHIN = {
     "recovery": (
         ("presence", "rows", "scaling", "completion", "linear_map"),
-        ("evolution", "reading"),
-        ("spaces",),
+        ("gaussian", "low_rank"),
+        ("evolution", "reading", "row_law"),
+        ("row_model", "scatter"),
+        ("overlap", "spaces"),
+        ("wide", "least_squares_rows"),
+        ("gaussian_rows",),
         ("feature_recovery",),
         ("__init__",),
     ),
@@ -48,7 +53,12 @@ WITHIN = {
         ("nogd", "rogd", "fesl", "sf2el", "olsf", "olvf", "ocds", "opid", "reform"),
         ("__init__",),
     ),
-    "experts": (("experts", "rules", "learners"), ("linear", "per_space"), ("__init__",)),
+    "experts": (
+        ("experts", "rules", "feature_maps", "learners"),
+        ("linear", "per_space"),
+        ("pool",),
+        ("__init__",),
+    ),
 }
 
 
@@ -100,7 +110,7 @@ def test_files_import_in_no_circle():
 
 
 def test_imports_are_seen():
-    assert {"recovery/evolution", "experts/per_space", "values"} <= imports("learning")
+    assert {"recovery/evolution", "experts/pool", "values"} <= imports("learning")
     assert "recovery/feature_recovery" in imports("recovery/__init__")
 
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from river_pufe.recovery.completion import ConditionalMean, RowSpace, incoherence, sample_bound
+from river_pufe.recovery.completion import RowSpace, incoherence, sample_bound
 from river_pufe.sketch import FrequentDirections
 
 seeds = st.integers(0, 2**32 - 1)
-completions = st.sampled_from([ConditionalMean(), ConditionalMean(ridge=0.1), RowSpace(), RowSpace(min_observed=1)])
+completions = st.sampled_from([RowSpace(), RowSpace(min_observed=1)])
 
 
 def sketched(A, size=16, centered=True):
@@ -101,11 +101,10 @@ def test_what_the_observed_entries_do_not_show_stays_at_its_mean(seed, rank, com
     assert abs(completed[5]) < 1e-6
 
 
-@pytest.mark.parametrize("completion", [RowSpace(), ConditionalMean()])
-def test_rows_that_never_varied_are_completed_with_their_mean(completion):
+def test_rows_that_never_varied_are_completed_with_their_mean():
     sketch = sketched([[1.0, 2.0, 3.0]] * 3)
     absent = np.array([False, True, True])
-    assert completion.complete(np.array([1.0, 0.0, 0.0]), absent, sketch).tolist() == [1.0, 2.0, 3.0]
+    assert RowSpace().complete(np.array([1.0, 0.0, 0.0]), absent, sketch).tolist() == [1.0, 2.0, 3.0]
 
 
 @settings(deadline=None, max_examples=100)
@@ -135,57 +134,9 @@ def test_order_of_the_entries_changes_nothing(completion, seed, rank, more, cent
     close(completion.complete(row[order], absent[order], other), expected, rtol=1e-12 * condition + 1e-8)
 
 
-# The conditional mean.
-
-
-@settings(deadline=None, max_examples=100)
-@given(seeds, st.integers(2, 8), st.integers(1, 15), st.floats(1e-2, 1e3))
-def test_conditional_mean_is_that_of_a_gaussian(seed, d, n, ridge):
-    """With the scatter of the rows and noise of variance ρ for covariance; what is observed stays."""
-    rng = np.random.default_rng(seed)
-    A, row, absent = rng.normal(size=(n, d)) + 2, rng.normal(size=d), np.arange(d) >= rng.integers(1, d)
-    mean, seen = A.mean(0), ~absent
-    covariance = (A - mean).T @ (A - mean) + ridge * np.eye(d)
-    conditional = mean[absent] + covariance[np.ix_(absent, seen)] @ np.linalg.solve(
-        covariance[np.ix_(seen, seen)], (row - mean)[seen]
-    )
-    completed = ConditionalMean(ridge).complete(row, absent, sketched(A))
-    close(completed[absent], conditional, rtol=1e-9)
-    assert (completed[seen] == row[seen]).all()
-
-
-@settings(deadline=None, max_examples=60)
-@given(gaps(n_observed=lambda rank, d: st.integers(rank, d)))
-def test_conditional_mean_goes_from_exact_to_the_mean(gap):
-    sketch, row, absent, _ = gap
-    faintest = np.linalg.svd(sketch.rows[:, ~absent], compute_uv=False)
-    faintest = faintest[faintest > 1e-9 * faintest[0]][-1]
-    exact = ConditionalMean(ridge=1e-8 * faintest**2).complete(row, absent, sketch)
-    close(exact, row, rtol=1e-3)
-    ignorant = ConditionalMean(ridge=1e12).complete(row, absent, sketch)
-    close(ignorant[absent], sketch.mean[absent], rtol=1e-6)
-
-
-def test_conditional_mean_of_nothing_is_refused():
-    sketch = sketched([[1.0, 2.0], [2.0, 1.0]])
-    assert ConditionalMean().complete(np.zeros(2), np.array([True, True]), sketch) is None
-
-
-@given(st.integers(0, 1000), st.integers(1, 1000))
-def test_trust_in_the_map_grows_with_its_rows(rows, inputs):
-    trust = ConditionalMean().trust_in_map
-    assert trust(0, inputs) == 0
-    assert trust(rows, inputs) == pytest.approx(rows / (rows + inputs))
-    assert trust(rows, inputs) < trust(rows + 1, inputs) < 1
-    assert RowSpace().trust_in_map(rows, inputs) == 0
-
-
 @pytest.mark.parametrize(
     ("completion", "parameters", "message"),
     [
-        (ConditionalMean, {"ridge": 0.0}, "ridge"),
-        (ConditionalMean, {"ridge": -1.0}, "ridge"),
-        (ConditionalMean, {"ridge": math.nan}, "ridge"),
         (RowSpace, {"min_observed": 0}, "min_observed"),
         (RowSpace, {"tolerance": 1.0}, "tolerance"),
         (RowSpace, {"tolerance": -0.1}, "tolerance"),

@@ -154,79 +154,87 @@ def test_ridge_is_checked(ridge):
 def affines(draw, n_inputs=few):
     rng = np.random.default_rng(draw(seeds))
     k, inputs, outputs = draw(few), draw(n_inputs), draw(few)
-    return Affine(rng.normal(size=(outputs, k)), rng.normal(size=(k, inputs)), rng.normal(size=outputs)), rng
+    return affine(rng, outputs, k, inputs), rng
+
+
+def affine(rng, outputs, k, inputs):
+    errors = rng.normal(size=(outputs, outputs))
+    return Affine(
+        rng.normal(size=(outputs, k)), rng.normal(size=(k, inputs)), rng.normal(size=outputs), errors @ errors.T
+    )
 
 
 @settings(deadline=None, max_examples=60)
 @given(affines(), st.one_of(st.none(), few))
 def test_weights_pulled_back_answer_as_on_the_mapped_row(case, columns):
     """For one model, and for one a column."""
-    affine, rng = case
-    matrix, offset = dense(affine)
+    first, rng = case
+    matrix, offset = dense(first)
     weights = rng.normal(size=len(offset) if columns is None else (len(offset), columns))
-    moved, constant = affine.pull_back(weights)
+    moved, constant = first.pull_back(weights)
     close(moved, matrix.T @ weights)
     close(constant, offset @ weights)
     row = rng.normal(size=matrix.shape[1])
-    close(moved.T @ row + constant, weights.T @ affine(row))
+    close(moved.T @ row + constant, weights.T @ first(row))
 
 
 @settings(deadline=None, max_examples=60)
 @given(affines(), few, few)
 def test_a_map_behind_another_one(case, n_kept, rank):
     """Some inputs are kept, the others come from them: dense matrices say the same."""
-    affine, rng = case
-    inputs = affine.right.shape[1] + n_kept
-    affine.extend(n_kept)
-    affine.right = affine.right + rng.normal(size=affine.right.shape)
+    first, rng = case
+    inputs = first.right.shape[1] + n_kept
+    first.extend(n_kept)
+    first.right = first.right + rng.normal(size=first.right.shape)
     kept = split(rng, inputs, n_kept)
-    dropped = Affine(
-        rng.normal(size=(inputs - n_kept, rank)), rng.normal(size=(rank, n_kept)), rng.normal(size=inputs - n_kept)
-    )
-    P, c = dense(affine)
+    dropped = affine(rng, inputs - n_kept, rank, n_kept)
+    P, c = dense(first)
     Q, e = dense(dropped)
-    matrix, constant = dense(affine.compose(kept, dropped))
+    matrix, constant = dense(first.compose(kept, dropped))
     close(matrix, P[:, kept] + P[:, ~kept] @ Q)
     close(constant, c + P[:, ~kept] @ e)
+    # What both leave open adds up, and of the answer the variances are known.
+    carried = first.covariance + P[:, ~kept] @ dropped.covariance @ P[:, ~kept].T
+    close(first.compose(kept, dropped).variance, carried.diagonal())
     row = np.empty(inputs)
     row[kept] = rng.normal(size=n_kept)
     row[~kept] = dropped(row[kept])
-    close(affine.compose(kept, dropped)(row[kept]), affine(row))
+    close(first.compose(kept, dropped)(row[kept]), first(row))
 
 
 @settings(deadline=None, max_examples=30)
 @given(affines(), st.integers(1, 30))
 def test_maps_compose_without_growing(case, changes):
     """The number of factors of a map does not depend on how many others it was put behind."""
-    affine, rng = case
-    rank = len(affine.right)
+    first, rng = case
+    rank = len(first.right)
     for _ in range(changes):
-        before, row = copy.deepcopy(affine), rng.normal(size=2)
-        n_old = affine.right.shape[1]
-        affine.extend(2)
+        before, row = copy.deepcopy(first), rng.normal(size=2)
+        n_old = first.right.shape[1]
+        first.extend(2)
         kept = np.arange(n_old + 2) >= n_old
-        dropped = Affine(rng.normal(size=(n_old, 2)), rng.normal(size=(2, 2)), rng.normal(size=n_old))
-        affine = affine.compose(kept, dropped)
-        close(affine(row), before(dropped(row)))
-    assert affine.right.shape == (rank, 2)
+        dropped = affine(rng, n_old, 2, 2)
+        first = first.compose(kept, dropped)
+        close(first(row), before(dropped(row)))
+    assert first.right.shape == (rank, 2)
 
 
 @settings(deadline=None, max_examples=30)
 @given(affines(), st.integers(0, 4))
 def test_appended_inputs_count_for_nothing(case, n):
-    affine, rng = case
-    row, more = rng.normal(size=affine.right.shape[1]), rng.normal(size=n)
-    expected = affine(row)
-    affine.extend(n)
-    close(affine(np.append(row, more)), expected)
+    first, rng = case
+    row, more = rng.normal(size=first.right.shape[1]), rng.normal(size=n)
+    expected = first(row)
+    first.extend(n)
+    close(first(np.append(row, more)), expected)
 
 
 @settings(deadline=None, max_examples=30)
 @given(affines())
 def test_inputs_in_other_units(case):
-    affine, rng = case
-    row = rng.normal(size=affine.right.shape[1])
+    first, rng = case
+    row = rng.normal(size=first.right.shape[1])
     factor, shift = rng.uniform(0.1, 10, size=row.shape), rng.normal(size=row.shape)
-    expected = affine(row)
-    affine.rescale(factor, shift)
-    close(affine(factor * row + shift), expected)
+    expected = first(row)
+    first.rescale(factor, shift)
+    close(first(factor * row + shift), expected)

@@ -43,6 +43,10 @@ class Plain:
         return None
 
 
+def values_of(present):
+    return np.where(present, 1.0, math.nan)
+
+
 def compare(masks, significance, born):
     """Both follow the same masks; slots that are born late are appended then."""
     presence, plain = Presence(), []
@@ -55,7 +59,7 @@ def compare(masks, significance, born):
         present[len(plain) - n_new :] = True
         happened = [key.update(here, round_, significance) for key, here in zip(plain, present.tolist())]
         expected = [[i for i, kind in enumerate(happened) if kind == name] for name in ("returned", "vanished")]
-        assert [*presence.update(present, round_, significance)] == expected
+        assert [*presence.update(values_of(present), round_, significance)] == expected
         assert presence.vanished_at.tolist() == [key.vanished_at for key in plain]
         assert presence.gone.tolist() == [key.vanished_at >= 0 for key in plain]
         assert presence.all_present == bool(present.all())
@@ -95,10 +99,10 @@ def test_slots_that_are_kept_go_on_as_they_were():
     for presence in (whole, part):
         presence.extend(6, 0)
     for round_, mask in enumerate(masks):
-        whole.update(mask, round_, 1e-4)
+        whole.update(values_of(mask), round_, 1e-4)
         if round_ == 60:
             part.keep(keep)
-        part.update(mask[keep] if round_ >= 60 else mask, round_, 1e-4)
+        part.update(values_of(mask[keep] if round_ >= 60 else mask), round_, 1e-4)
     assert whole.vanished_at[keep].tolist() == part.vanished_at.tolist()
     assert whole.gone.any()
 
@@ -113,7 +117,7 @@ def test_an_open_gap_is_not_judged_before_it_can_matter(monkeypatch):
     presence.extend(1, 0)
     rng = np.random.default_rng(3)
     for round_ in range(2000):
-        presence.update(rng.random(1) < 0.05 if round_ else np.ones(1, dtype=bool), round_, 1e-4)
+        presence.update(values_of(rng.random(1) < 0.05 if round_ else np.ones(1, dtype=bool)), round_, 1e-4)
     assert not presence.gone.any()
     assert sum(looks) < 200
 
@@ -123,7 +127,7 @@ def test_an_unchanged_round_changes_nothing():
     presence.extend(3, 0)
     mask = np.array([True, False, True])
     for round_ in range(3):
-        presence.update(mask, round_, 1e-12)
+        presence.update(values_of(mask), round_, 1e-12)
     before = pickle.dumps(presence)
-    assert presence.update(mask.copy(), 3, 1e-12) == ([], [])
+    assert presence.update(values_of(mask), 3, 1e-12) == ([], [])
     assert pickle.dumps(presence) == before

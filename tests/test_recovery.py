@@ -75,10 +75,11 @@ def test_recovery_is_exact_where_the_new_space_determines_the_old_one(n_spaces, 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_longer_overlaps_recover_more(seed, noise):
     errors = [error(replaced(seed, overlap, noise=noise), 205) for overlap in (10, 40, 150)]
-    assert errors == sorted(errors, reverse=True)
-    assert errors[0] < 0.7
+    # Where there is no noise nearly everything is known after a few rows already.
+    assert all(later < earlier + 0.05 for earlier, later in itertools.pairwise(errors))
+    assert errors[0] < 0.4
     # Noise of 0.3 in what is recovered is 9 %, and there is noise in what it is recovered from as well.
-    assert errors[-1] < (0.02 if noise == 0 else 0.25)
+    assert errors[-1] < (0.05 if noise == 0 else 0.25)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -338,7 +339,7 @@ def test_it_answers_whatever_comes(params, phases, paper):
     recovery = FeatureRecovery(spaces)
     if paper:
         like = paper_recovery()
-        recovery = FeatureRecovery(spaces, like.scaler, like.completion, like.linear_map, like.sketch)
+        recovery = FeatureRecovery(spaces, like.scaler, like.row_model)
     rng = random.Random(0)
     for keys, length, missing in phases:
         for _ in range(length):
@@ -364,3 +365,12 @@ def test_what_is_recovered_is_cut_as_what_is_read_is():
     recovered = recovery.recover_one({"2 a": 1e90})
     assert recovered.keys() == {"0 a", "1 a"}
     assert max(recovered.values()) == 1e150
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("survivors", [0.3, 0.6])
+def test_what_vanished_without_an_overlap_is_recovered_from_the_survivors(survivors, seed):
+    """No round shows old and new features together: what was known of the survivors before the change must do."""
+    cycle = datasets.Cycle(overlap=0, period=250, survivors=survivors)
+    stream = datasets.HiddenFactors(cycle, width=12, n_samples=500, seed=seed)
+    assert error(stream, start=250 + 20) < 0.1

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from river_pufe.experts.rules import ImplicitGradient, Newton
+from river_pufe.recovery.scaling import NewUnits
 
 seeds = st.integers(0, 2**32 - 1)
 dimensions = st.integers(1, 6)
@@ -20,15 +21,14 @@ every_rule = pytest.mark.parametrize("prototype", RULES, ids=repr)
 
 def begin(prototype, d):
     rule = prototype.clone()
-    rule.extend(d)
+    rule.rearrange(np.full(d, -1))
     return rule
 
 
 def gains(rule, views, curvature=1.0, main=0):
     """Gains of some views, shape (v, d); the rule learns from the main one."""
-    views = np.atleast_2d(views)
-    steps = rule.step(views, curvature, main)
-    return np.array([direction * size for direction, size in steps]).reshape(views.shape)
+    directions, forms = rule.step(np.atleast_2d(views).astype(float), curvature, main)
+    return directions / (rule.forgetting + curvature * forms)[:, None]
 
 
 def inverse(rule, d):
@@ -136,7 +136,7 @@ def test_appended_inputs_start_with_the_prior(seed, d, n, more, forgetting, max_
     expected = np.zeros((d + more, d + more))
     expected[:d, :d] = inverse(rule, d)
     expected[d:, d:] = np.eye(more) / (rule.prior * math.sqrt(d + more))
-    rule.extend(more)
+    rule.rearrange(np.append(np.arange(d), np.full(more, -1)))
     if d + more > max_size:
         expected = np.diag(np.diag(expected))
     close(inverse(rule, d + more), expected)
@@ -154,12 +154,82 @@ def test_dropped_inputs_leave_the_others_as_certain_as_they_were(seed, d, n, for
     for row in rng.normal(size=(n, d)):
         gains(rule, row)
     P = inverse(rule, d)[np.ix_(inputs, inputs)]
-    rule.keep(inputs)
+    rule.rearrange(np.flatnonzero(inputs))
     kept = int(inputs.sum())
     close(inverse(rule, kept), P)
     if later:
         row = rng.normal(size=kept)
         close(gains(rule, row)[0], P @ row / (forgetting + row @ P @ row))
+
+
+@settings(deadline=None, max_examples=40)
+@given(seeds, st.integers(2, 6), st.integers(0, 20), st.sampled_from([1.0, 0.97]))
+def test_what_is_rearranged_moves_with_its_input(seed, d, n, forgetting):
+    """The law of the two above, in any order: inputs that are new know nothing, and nothing of the others."""
+    rng = np.random.default_rng(seed)
+    rule = begin(Newton(forgetting=forgetting), d)
+    for row in rng.normal(size=(n, d)):
+        gains(rule, row)
+    before, origins = inverse(rule, d), rng.permutation(np.append(np.arange(1, d), [-1, -1]))
+    rule.rearrange(origins)
+    expected = np.where((origins >= 0) & (origins >= 0)[:, None], before[np.ix_(origins, origins)], 0.0)
+    expected += np.diag((origins < 0) / (rule.prior * math.sqrt(d + 1)))
+    close(inverse(rule, d + 1), expected)
+
+
+# New units.
+
+
+def in_units(rows, factor, shift):
+    """Rows behind a leading 1."""
+    return np.hstack([np.ones((len(rows), 1)), factor * rows + shift])
+
+
+def units_of(factor, shift, seen):
+    return NewUnits(np.append(1.0, factor), np.append(0.0, shift), np.append(math.inf, np.full(len(factor), seen)))
+
+
+@settings(deadline=None, max_examples=60)
+@given(seeds, dimensions, st.integers(1, 30), st.integers(0, 30), st.floats(0.2, 5.0))
+def test_newton_in_new_units_is_what_it_were_had_they_been_known_before(seed, d, early, late, scale):
+    """Ridge regression in the new units, whatever the units were when the rows came."""
+    rng = np.random.default_rng(seed)
+    rows, y = rng.normal(size=(early + late, d)), rng.normal(size=early + late)
+    factor, shift = scale * rng.uniform(0.8, 1.25, size=d), rng.normal(size=d)
+    rule, knowing = begin(Newton(), d + 1), begin(Newton(), d + 1)
+    w, v = np.zeros(d + 1), np.zeros(d + 1)
+    for t, (old, new) in enumerate(zip(in_units(rows, 1.0, 0.0), in_units(rows, factor, shift))):
+        if t == early:
+            w = rule.rescale(units_of(factor, shift, 100), w)
+        w += gains(rule, old if t < early else new)[0] * (y[t] - w @ (old if t < early else new))
+        v += gains(knowing, new)[0] * (y[t] - v @ new)
+    if late == 0:
+        w = rule.rescale(units_of(factor, shift, 100), w)
+    if np.any(np.abs(np.log(factor)) > 0.1):
+        close(w, v, rtol=1e-6)
+        close(inverse(rule, d + 1), inverse(knowing, d + 1), rtol=1e-6)
+
+
+@pytest.mark.parametrize("rule", [Newton(max_size=2), ImplicitGradient()], ids=repr)
+@pytest.mark.parametrize("columns", [(), (2, 3)])
+def test_scores_stay_as_they_are_in_new_units(rule, columns):
+    rng = np.random.default_rng(0)
+    rule, rows, w = begin(rule, 4), rng.normal(size=(5, 3)), rng.normal(size=(4, *columns))
+    factor, shift = rng.uniform(0.5, 2, size=3), rng.normal(size=3)
+    moved = rule.rescale(units_of(factor, shift, 100), w)
+    before, after = in_units(rows, 1.0, 0.0), in_units(rows, factor, shift)
+    close(np.tensordot(after, moved, 1), np.tensordot(before, w, 1))
+
+
+@every_rule
+def test_units_of_hardly_any_values_are_not_followed(prototype):
+    """What was learned in them is a guess in the new ones."""
+    rule, w = begin(prototype, 3), np.arange(3.0)
+    gains(rule, [1.0, 2.0, -1.0])
+    moved = rule.rescale(units_of(np.array([4.0, 0.1]), np.array([1.0, -2.0]), 1), w)
+    assert moved.tolist() == w.tolist()
+    if isinstance(rule, Newton):
+        close(inverse(rule, 3), np.linalg.inv(precision(rule, 3)))
 
 
 STREAMS = ["normal", "constant", "one at a time", "collinear", "certain", "widening", "cut"]

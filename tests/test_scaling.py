@@ -201,7 +201,7 @@ def test_what_was_told_in_old_units_can_be_told_in_new_ones(rows):
         if units is None:
             assert np.array_equal(scaled(scaler, row), before)
             continue
-        factor, shift = units
+        factor, shift = units.factor, units.shift
         assert (factor > 0).all()
         known &= scaler.deviation > 0
         size = np.abs(factor * before) + np.abs(shift)
@@ -228,7 +228,7 @@ def test_scaled_values_are_cut_and_absent_ones_stay_absent(rows, clip, row):
     row = row[: rows.shape[1]]
     for update in rows:
         scaler.update(update)
-        told = scaled(scaler, row)
+        told = scaler.standardize(row)
         assert (np.isnan(told) == np.isnan(row)).all()
         assert np.abs(told[~np.isnan(row)]).max(initial=0) <= clip
 

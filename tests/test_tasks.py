@@ -32,7 +32,7 @@ def knowing(prototype, labels):
     task = prototype.clone()
     for label in labels:
         task.register(label)
-        task.learn(label)
+        task.learn(label, np.zeros(task.n_columns))
     return task
 
 
@@ -138,7 +138,7 @@ def test_order_of_the_classes_changes_neither_losses_nor_answers_nor_curvature(p
         )
     for a, b in zip(p, q):
         assert other.answer(b) == pytest.approx(one.answer(a), abs=1e-9)
-        assert other.curvature(b) == pytest.approx(one.curvature(a), abs=1e-9)
+        assert other.curvature(b, other.target(label)) == pytest.approx(one.curvature(a, one.target(label)), abs=1e-9)
 
 
 @any_classification
@@ -176,7 +176,7 @@ def test_curvature_is_the_mean_variance_of_the_classes(prototype, case):
     task = knowing(prototype, LABELS[:n_classes])
     for row in scores:
         p = softmax(row)
-        curvature = task.curvature(task.predictions(row[None])[0])
+        curvature = task.curvature(task.predictions(row[None])[0], task.target(LABELS[0]))
         assert curvature == pytest.approx((1 - p @ p) / n_classes, abs=1e-12)
         assert -1e-12 <= curvature <= 0.25
 
@@ -191,7 +191,7 @@ def test_before_any_label(prototype):
     predictions = task.predictions(np.zeros((3, 0)))
     assert task.losses(predictions, task.target("a")).tolist() == [0.0] * 3
     assert task.errors(predictions, task.target("a")).shape == (3, 0)
-    assert task.curvature(predictions[0]) == 0.0
+    assert task.curvature(predictions[0], task.target("a")) == 0.0
     assert task.answer(predictions[0]) == {"a": 1.0}
 
 
@@ -447,11 +447,16 @@ def test_plain_losses_are_squared_errors_in_units_of_the_range(ys, scores):
 @settings(deadline=None, max_examples=40)
 @given(st.lists(targets, max_size=30), targets, arrays(float, (4, 1), elements=st.floats(-1e12, 1e12)))
 def test_errors_and_losses_are_told_in_deviations_and_cut(ys, y, scores):
-    """A loss of 1 is an error of two deviations; the learners see one of up to four."""
-    task = knowing(Regression(), ys)
+    """A loss of 1 is twice the usual error; the learners see one of up to four deviations."""
+    task, usual = Regression(), 0.0
+    for n, known in enumerate(ys, start=1):
+        usual += (min(float(task.target(known)[0] ** 2), 16.0) - usual) / n
+        if (units := task.learn(known, np.zeros(1))) is not None:
+            usual *= units[0] ** 2
     target = task.target(y)
     np.testing.assert_allclose(task.errors(scores, target), np.clip(target - scores, -4, 4))
-    np.testing.assert_allclose(task.losses(scores, target), np.clip((target - scores)[:, 0] / 2, -1, 1) ** 2)
+    expected = np.clip((target - scores)[:, 0] / (2 * max(math.sqrt(usual), 1e-10) if ys else 2.0), -1, 1) ** 2
+    np.testing.assert_allclose(task.losses(scores, target), expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize("when", [20, 100, 1000])
@@ -460,7 +465,7 @@ def test_an_outlier_among_the_targets_destroys_nothing(when, outlier):
     rng = np.random.default_rng(0)
     task = Regression()
     for t, y in enumerate(rng.normal(size=when + 200).tolist()):
-        task.learn(outlier if t == when else y)
+        task.learn(outlier if t == when else y, np.zeros(task.n_columns))
     assert abs(task.answer(np.zeros(1))) < 0.5
     assert task.answer(np.ones(1)) - task.answer(np.zeros(1)) < 2
 
@@ -470,7 +475,7 @@ def test_an_outlier_among_the_targets_destroys_nothing_wherever_it_comes(constan
     rng = np.random.default_rng(0)
     task = Regression()
     for t, y in enumerate(rng.normal(size=1000).tolist()):
-        task.learn(1e9 if t == when else 0.0 if t < constant else y)
+        task.learn(1e9 if t == when else 0.0 if t < constant else y, np.zeros(task.n_columns))
     assert abs(task.answer(np.zeros(1))) < 10
 
 
@@ -478,7 +483,7 @@ def test_a_lasting_change_of_the_target_is_followed():
     rng = np.random.default_rng(0)
     task = Regression(memory=100)
     for t, y in enumerate(rng.normal(size=3000).tolist()):
-        task.learn(y if t < 1000 else 1e6 + 1e3 * y)
+        task.learn(y if t < 1000 else 1e6 + 1e3 * y, np.zeros(task.n_columns))
     assert task.answer(np.zeros(1)) == pytest.approx(1e6, rel=0.01)
     assert task.answer(np.ones(1)) - task.answer(np.zeros(1)) == pytest.approx(1e3, rel=0.5)
 
@@ -552,7 +557,7 @@ def test_huge_targets_are_cut_so_that_their_squares_are_finite(prototype, y):
     task.register(checked)
     losses = task.losses(np.zeros((1, 1)), task.target(checked))
     assert losses.tolist() == [1.0]
-    task.learn(checked)
+    task.learn(checked, np.zeros(task.n_columns))
     assert math.isfinite(task.answer(np.zeros(1)))
 
 
@@ -574,7 +579,7 @@ def test_asking_changes_nothing(prototype):
     kept = predictions.copy(), target.copy()
     task.losses(predictions, target)
     task.errors(predictions, target)
-    task.curvature(predictions[0])
+    task.curvature(predictions[0], target)
     task.answer(predictions[0])
     task.validate(ys[0])
     assert pickle.dumps(task) == before

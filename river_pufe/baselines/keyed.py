@@ -89,14 +89,14 @@ class Keyed(Stateful, base.Estimator, abc.ABC):
 
         """
         y = self._validate(y)
-        values, present, unknown = self._reader.read(x, _NONE)
+        values, _, unknown = self._reader.read(x, _NONE)
         self._task.register(y)
         if unknown:
             self._reader.extend(list(unknown))
             self._seen = np.append(self._seen, np.zeros(len(unknown), dtype=np.int64))
             self._extend(len(unknown))
             values = np.append(values, list(unknown.values()))
-            present = np.append(present, np.ones(len(unknown), dtype=bool))
+        present = ~np.isnan(values)
         self._seen[present] = self._rounds
         self._learn(_row(values, present), present, len(unknown), y)
         np.clip(self._weights, -_LARGEST, _LARGEST, out=self._weights)
@@ -117,7 +117,8 @@ class Keyed(Stateful, base.Estimator, abc.ABC):
             self._keep(mask)
 
     def _score_one(self, x: Sample) -> float:
-        values, present, _ = self._reader.read(x, _NONE)
+        values, _, _ = self._reader.read(x, _NONE)
+        present = ~np.isnan(values)
         score = self._score(_row(values, present), present)
         return min(max(score, -_LARGEST), _LARGEST)
 

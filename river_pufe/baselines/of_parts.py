@@ -15,10 +15,11 @@ from ..experts.per_space import SpaceExperts
 from ..learning import FeatureEvolving
 from ..paper import paper_recovery
 from ..recovery.reading import Reading
+from ..rounds import Asked
 from ..tasks.classification import MarginClassification
 from ..tasks.regression import PlainRegression
 from ..tasks.task import Task
-from ..values import Array, Sample
+from ..values import Sample
 from .zeros import Zeros
 
 
@@ -57,14 +58,14 @@ class Pair(OfParts):
         super().__init__(experts, aggregator)
         self._warned = False
 
-    def _learn(self, reading: Reading, predicted: tuple[Array, Array] | None, y: typing.Any, w: float) -> None:
-        super()._learn(reading, predicted, y, w)
+    def _learn(self, reading: Reading, asked: Asked | None, y: typing.Any, w: float) -> None:
+        super()._learn(reading, asked, y, w)
         if self.overlapping:
             # The old model is alone in an overlap, which is no reason to trust it less once it is over.
             self._reset(np.ones(len(self._experts.names), dtype=bool))
 
-    def _follow(self, x: Sample) -> tuple[Reading, tuple[Array, Array] | None]:
-        reading, predicted = super()._follow(x)
+    def _follow(self, x: Sample) -> tuple[Reading, Asked | None]:
+        reading, asked = super()._follow(x)
         if not self._warned and reading.sees_previous and np.isnan(reading.row).any():
             self._warned = True
             successor = "PUFEClassifier" if isinstance(self, base.Classifier) else "PUFERegressor"
@@ -74,7 +75,7 @@ class Pair(OfParts):
                 "them.",
                 stacklevel=4,
             )
-        return reading, predicted
+        return reading, asked
 
 
 class OfPartsClassifier(OfParts, EvolvingClassifier):

@@ -178,11 +178,12 @@ def run(
     Many sites: `river-pufe run plants.csv --target state --key site --save plants.db`
     """
     with _outcome():
-        from .run import Options, Run
+        from .run import Run
+        from .wanted import Wanted
 
         if target is None and load is None:
             raise show.UsageError("Missing option '--target': which column is to be predicted?")
-        wanted = Options(
+        wanted = Wanted(
             files=files,
             target=target,
             task=task,

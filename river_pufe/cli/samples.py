@@ -99,7 +99,7 @@ class Samples:
     Attributes
     ----------
     skipped
-        How many lines were something else than a sample, by what they were.
+        How many lines were something else than a sample, or strange, by what they were.
     n_readings
         Number of readings, in the long format.
 
@@ -163,6 +163,7 @@ class Samples:
         except ValueError:
             return
         if row.at < self._latest:
+            self.skipped["time that runs backwards"] += 1
             row.warning = f"time runs backwards: {when} after {self._before}"
         self._latest, self._before = row.at, when
 

@@ -43,6 +43,8 @@ class About:
         How readings were gathered, None if each line was a sample.
     key
         Name of the column of the key, None if there is one model for all.
+    opened
+        Times of the rounds in which spaces opened.
 
     """
 
@@ -52,6 +54,7 @@ class About:
     time: str | None = None
     long: typing.Any = None
     key: str | None = None
+    opened: dict[int, typing.Any] = dataclasses.field(default_factory=dict)
 
 
 def save(path: pathlib.Path, model: typing.Any, about: About, n_samples: int) -> None:

@@ -23,6 +23,8 @@ from .show import UsageError
 
 #: The metric of a few samples is all over the place, and would squeeze the rest of the figure.
 _SETTLED = 20
+#: How many points the curves of the figure have.
+_NOTES = 500
 #: What our model is called in tables and figures.
 OURS = "PUFE"
 
@@ -108,8 +110,9 @@ class Session:
         self.rounds = self.n_learned = self.n_alarms = 0
         start = self.latest.rounds
         self.experienced = start > 0
-        self.record, self.weights, self.timeline = Presence(start=start), Series(), Timeline(start=start)
-        self.curves = {name: Series() for name in self._models}
+        self.record, self.weights, self.timeline = Presence(start=start), Series(_NOTES), Timeline(start=start)
+        self.curves = {name: Series(_NOTES) for name in self._models}
+        self._event: Event | None = None
         self._news: list[Event] = []
 
     def _make_scores(self, settings: Settings) -> Scores:
@@ -174,11 +177,16 @@ class Session:
         self._note(x)
         if self.fleet is not None:
             self.latest = self.fleet.model(key)
-        happened = itertools.takewhile(
-            lambda event: event.round == self.latest.rounds - 1, reversed(self.latest.events)
-        )
-        self._news += reversed(list(happened))
+        self._look_for_news()
         return prediction if knows else None
+
+    def _look_for_news(self) -> None:
+        events = self.latest.events
+        if not events or events[-1] is self._event:
+            return
+        self._event = events[-1]
+        round_ = self.latest.rounds - 1
+        self._news += reversed(list(itertools.takewhile(lambda event: event.round == round_, reversed(events))))
 
     def _addressed(self, x: dict[typing.Any, typing.Any], key: typing.Any) -> dict[typing.Any, typing.Any]:
         return x if self.fleet is None else {**x, self.fleet.key: key}
@@ -203,7 +211,11 @@ class Session:
             self.rival_scores.update(y, prediction, prediction)
 
     def _note(self, x: dict[typing.Any, typing.Any]) -> None:
-        self.record.update(x)
+        if self.transformers:
+            self.record.update(x)
+        else:
+            # In files what is absent is left out.
+            self.record.note(list(x))
         self.rounds += 1
         round_ = self.record.rounds - 1
         if self.fleet is not None:
@@ -254,8 +266,8 @@ class Session:
         """The number, or the class that is decided on: the most probable one, unless there is a threshold."""
         if not self.classifies:
             return prediction
-        p = self._p(prediction)
-        if p is None or (self._threshold is None and self._budget is None):
+        p = self._p(prediction) if self.alarming else None
+        if p is None:
             return max(prediction, key=prediction.get) if prediction else None
         positive = self.positive
         if p >= (self._budget.threshold if self._budget is not None else self._threshold or 0.0):
@@ -271,6 +283,16 @@ class Session:
     def positive(self) -> typing.Any:
         """The class that matters, None if there is none."""
         return self.scores.positive if isinstance(self.scores, Classes) else None
+
+    @property
+    def classes(self) -> list[typing.Any]:
+        """The classes that were scored so far."""
+        return list(self.scores.seen) if isinstance(self.scores, Classes) else []
+
+    @property
+    def lacks_positive(self) -> bool:
+        """Whether the class that is said to matter has not come so far."""
+        return self.positive is not None and bool(self.classes) and self.positive not in self.classes
 
     @property
     def alarming(self) -> bool:

@@ -12,8 +12,28 @@ import typing
 from ..part import Part
 from ..recovery.evolution import Evolution
 from ..recovery.reading import Reading
+from ..recovery.scaling import NewUnits
 from ..tasks.task import Task
 from ..values import Array, Mask
+
+
+class Predicted(typing.NamedTuple):
+    """What experts predict for a sample.
+
+    Parameters
+    ----------
+    predictions
+        Predictions of all experts, shape (n, columns).
+    awake
+        1 for experts that are awake, 0 for those asleep, shape (n,).
+    inputs
+        What the experts computed from the sample and want to have back when they learn from it.
+
+    """
+
+    predictions: Array
+    awake: Array
+    inputs: typing.Any = None
 
 
 @dataclasses.dataclass(slots=True)
@@ -22,10 +42,10 @@ class Round:
 
     Parameters
     ----------
-    predictions
-        Predictions of all experts, shape (n, columns).
+    predicted
+        What the experts predicted.
     mixture
-        Their weighted mean, shape (columns,).
+        Weighted mean of their predictions, shape (columns,).
     target
         What the predictions should have been, shape (columns,).
     y
@@ -35,7 +55,7 @@ class Round:
 
     """
 
-    predictions: Array
+    predicted: Predicted
     mixture: Array
     target: Array
     y: typing.Any
@@ -44,6 +64,11 @@ class Round:
 
 class Experts(Part, abc.ABC):
     """Experts that predict from a reading, learn from it, and follow the feature spaces."""
+
+    @property
+    def title(self) -> str:
+        """What these experts are called among others."""
+        return type(self).__name__
 
     @property
     def takes_weights(self) -> bool:
@@ -61,8 +86,8 @@ class Experts(Part, abc.ABC):
         """How much each expert counts before any loss, shape (n,)."""
 
     @abc.abstractmethod
-    def set_n_columns(self, n_columns: int) -> None:
-        """Append columns of scores, for new classes, up to a number of them."""
+    def make_room(self, task: Task) -> None:
+        """Append columns of scores for new classes, as many as the task has now."""
 
     @abc.abstractmethod
     def follow(self, evolution: Evolution, weights: Array) -> Mask:
@@ -82,8 +107,8 @@ class Experts(Part, abc.ABC):
         """
 
     @abc.abstractmethod
-    def predict(self, reading: Reading, task: Task) -> tuple[Array, Array]:
-        """Predictions of all experts, shape (n, columns), and 1 for those awake, 0 for those asleep, shape (n,)."""
+    def predict(self, reading: Reading, task: Task) -> Predicted:
+        """What all experts predict for a sample; nothing changes."""
 
     def predict_many(self, views: Array, task: Task) -> tuple[Array, Array] | None:
         """Predictions for many samples of one view, shapes (samples, n, columns) and (n,); None: ask one by one."""
@@ -92,3 +117,12 @@ class Experts(Part, abc.ABC):
     @abc.abstractmethod
     def learn(self, reading: Reading, round_: Round, task: Task) -> None:
         """Learn from a sample, given what was predicted for it."""
+
+    def remember(self, reading: Reading, y: typing.Any, w: float, task: Task) -> None:
+        """Learn from a sample and its target what does not depend on predictions."""
+
+    def rescale(self, units: NewUnits, task: Task) -> None:
+        """Rows come in new units from now on. Experts that read features in their own units need not care."""
+
+    def rescale_scores(self, factor: float, shift: float) -> None:
+        """Scores have a new unit from now on: what was s is factor · s + shift."""

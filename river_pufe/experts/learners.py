@@ -35,6 +35,11 @@ class Learner(Part, abc.ABC):
 
     takes_weights: bool = True
 
+    @property
+    def title(self) -> str:
+        """What this learner is called among others."""
+        return type(self).__name__
+
     @abc.abstractmethod
     def scores(self, x: Features, task: Task) -> Array:
         """Scores of a sample, shape (columns,)."""
@@ -144,6 +149,17 @@ class RiverModel(Learner):
 
         yield {"model": linear_model.LogisticRegression()}
 
+    @property
+    def title(self) -> str:
+        return type(_last_step(self.model)).__name__
+
+    @property
+    def reads_incomplete(self) -> bool:
+        """Whether the model takes rows in which features are absent, as far as three made-up rows can tell."""
+        complete: list[Features] = [{"a": 0.0, "b": 1.0}, {"a": 1.0, "b": 0.0}, {"a": 0.5, "b": 2.0}]
+        incomplete: list[Features] = [{"a": 0.0, "b": 1.0}, {"a": 1.0}, {"b": 2.0}]
+        return _can_play(self.model, incomplete) or not _can_play(self.model, complete)
+
     def scores(self, x: Features, task: Task) -> Array:
         # Some models set themselves up at the first look, with whatever they see.
         if self._untrained:
@@ -160,8 +176,23 @@ class RiverModel(Learner):
         self._model.learn_one(x, y, **weight)  # type: ignore[attr-defined]
 
 
-def _takes_weights(model: typing.Any) -> bool:
+def _last_step(model: typing.Any) -> typing.Any:
     while isinstance(model, compose.Pipeline):
         model = next(reversed(model.steps.values()))
-    parameters = inspect.signature(model.learn_one).parameters.values()
+    return model
+
+
+def _takes_weights(model: typing.Any) -> bool:
+    parameters = inspect.signature(_last_step(model).learn_one).parameters.values()
     return any(each.name == "w" or each.kind is each.VAR_KEYWORD for each in parameters)
+
+
+def _can_play(model: typing.Any, rows: list[Features]) -> bool:
+    trial, classes = model.clone(), isinstance(model, base.Classifier)
+    try:
+        for n, x in enumerate(rows):
+            trial.predict_one(x)
+            trial.learn_one(x, n % 2 == 0 if classes else float(n))
+    except Exception:
+        return False
+    return True

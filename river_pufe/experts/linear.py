@@ -1,20 +1,29 @@
-"""What do linear models predict, from several views of a sample and under several rules?"""
+"""What do linear models predict, on several features of several views of a sample, and under several rules?"""
 
 from __future__ import annotations
 
-import numpy as np
-from scipy.linalg import blas
+import itertools
+import math
+import typing
 
+import numpy as np
+
+from .. import kernels
 from ..recovery.evolution import Evolution
 from ..recovery.reading import COMPLETED, FRESH, PRESENT, Reading
+from ..recovery.scaling import NewUnits
+from ..state.parts import Stored
 from ..tasks.task import Task
-from ..values import Array, Mask
-from .experts import Experts, Round
+from ..values import Array, Indices, Mask
+from .experts import Experts, Predicted, Round
+from .feature_maps import FeatureMap, Identity, Neighbours, RandomFourier
 from .rules import ImplicitGradient, Newton, UpdateRule
 
 
-class LinearExperts(Experts):
-    """Linear models in three views of a sample, under several learning rules.
+class LinearExperts(Stored, Experts):
+    """Linear models: feature maps × views × rules.
+
+    Three *views* of a sample:
 
     - *present* reads what is there, and is never reset: the linear model that a user would otherwise run;
     - *recovered* reads completed rows. When a space opens it starts from the mixture of all experts, and when features
@@ -25,14 +34,23 @@ class LinearExperts(Experts):
     Where a retired feature returns, *present* goes on with the weight that it had, and *fresh* starts from the one that
     *recovered* had.
 
-    All experts under one rule share its gains, so a round costs one product with a matrix of weights for all scores,
-    and one step and one update of rank one for each rule. Memory is O(rules · d) numbers, and what the rules need.
+    *Feature maps* add up: models of the second one read the features of the first as well, and so on. By default there
+    are models of the row itself; of the row and the mean target of its neighbours, for targets that persist; and of
+    random Fourier features beside both, for targets that are not linear.
+
+    All experts share the directions of the rules, one for each rule and map, so a round costs one product of the
+    features with a matrix of weights for all scores, and one step for each rule and map. With n features in all it
+    costs O(maps · rules · n) time and memory, and what rules and maps need.
 
     Parameters
     ----------
+    maps
+        The feature maps, in the order in which they add up. One that is not trusted at all has no models of its own;
+        its features are read by those of later maps. By default `Identity`, `Neighbours` and `RandomFourier`;
+        ``(Identity(),)`` leaves all but the linear models out, which is several times as fast.
     rules
-        The learning rules; each is used in every view. By default a second-order one, with a memory of 500
-        rounds, and a first-order one, which follows what changes faster.
+        The learning rules; each is used on the features of each map and in every view. By default a second-order one, a
+        first-order one, which follows what changes, and a fast one, trusted less, for what changes from day to day.
     prior
         How much the views *present*, *recovered* and *fresh* count before any loss. The recovered model is what was
         best so far, so most of the trust is in it.
@@ -40,122 +58,259 @@ class LinearExperts(Experts):
     """
 
     VIEWS = ("present", "recovered", "fresh")
+    DERIVED = ("_forms", "_form")
 
     def __init__(
-        self, rules: tuple[UpdateRule, ...] | None = None, prior: tuple[float, float, float] = (3.0, 8.0, 1.0)
+        self,
+        maps: tuple[FeatureMap, ...] | None = None,
+        rules: tuple[UpdateRule, ...] | None = None,
+        prior: tuple[float, float, float] = (3.0, 8.0, 1.0),
     ) -> None:
-        if not (len(prior) == 3 and min(prior) > 0):
+        if not (len(prior) == len(self.VIEWS) and min(prior) > 0):
             raise ValueError(f"prior is one number above 0 for each of present, recovered and fresh, not {prior!r}")
-        self.rules = rules if rules is not None else (Newton(forgetting=0.998), ImplicitGradient())
+        self.maps = maps if maps is not None else (Identity(), Neighbours(), RandomFourier())
+        self.rules = (
+            rules
+            if rules is not None
+            else (Newton(forgetting=0.998), ImplicitGradient(), ImplicitGradient(rate=0.3, trust=0.1))
+        )
         self.prior = prior
-        self._rules = [rule.clone() for rule in self.rules]
-        for rule in self._rules:
-            rule.extend(1)
-        self._n_columns = 0
+        if not any(each.trust for each in self.maps):
+            raise ValueError("maps must have one whose trust is above 0")
+        if not self.rules:
+            raise ValueError("rules must have one rule or more")
+        self._maps = [each.clone() for each in self.maps]
+        # The maps that have models of their own, and the rules of each map.
+        self._heads = [k for k, each in enumerate(self.maps) if each.trust]
+        self._rules = [[rule.clone() for rule in self.rules] for _ in self._maps]
+        self._n_slots = self._n_columns = self._n_outcomes = 0
         # There is nothing fresh about the first space.
-        self._awake: Array = np.tile([1.0, 1.0, 0.0], len(self._rules))
-        # Rules × inputs (the constant first) × views · columns.
-        self._weights: Array = np.zeros((len(self._rules), 1, 0))
+        self._awake: Array = np.tile([1.0, 1.0, 0.0], len(self._heads) * len(self.rules))
+        # Inputs (the constant first, then the features of each map) × maps · rules × views × columns.
+        self._weights: Array = np.zeros((0, len(self._heads) * len(self.rules), len(self.VIEWS), 0))
+        self._ends = [0] * len(self._maps)
+        self._rearrange([np.full(each.n, -1) for each in self._maps])
+        # Weights of the slots of retired spaces on the features that belong to a slot, and the unit of their scores.
         self._retired: dict[int, Array] = {}
+        self._unit = 1.0
+
+    @classmethod
+    def for_numbers(cls) -> LinearExperts:
+        """The default of regressors.
+
+        A number is often precise, and hardly ever as uncertain as a class: so the second-order rule remembers 2,000
+        rounds instead of 500, and the slow first-order rule is trusted less.
+        """
+        rules = Newton(forgetting=0.9995), ImplicitGradient(trust=0.3), ImplicitGradient(rate=0.3, trust=0.1)
+        return cls(rules=rules)
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(f"{view} {rule.name}" for rule in self._rules for view in self.VIEWS)
+        kinds = itertools.product([self._maps[k] for k in self._heads], self.rules, self.VIEWS)
+        return tuple(" ".join(filter(None, (view, each.name, rule.name))) for each, rule, view in kinds)
 
     @property
     def priors(self) -> Array:
-        return np.tile(self.prior, len(self._rules))
+        of_maps = [self.maps[k].trust for k in self._heads]
+        of_rules = [rule.trust for rule in self.rules]
+        return np.multiply.outer(np.multiply.outer(of_maps, of_rules), self.prior).reshape(-1)
 
-    def set_n_columns(self, n_columns: int) -> None:
-        more = n_columns - self._n_columns
-        if more == 0:
-            return
-        known = self._cube
-        # A class is most like the mean of the others before anything is known of it; the first one has score 0.
-        mean = known.sum(-1, keepdims=True) / (self._n_columns + 1)
-        self._n_columns = n_columns
-        self._cube = np.concatenate([known, np.repeat(mean, more, axis=-1)], axis=-1)
-        for identifier, slab in self._retired.items():
-            average = slab.sum(-1, keepdims=True) / (known.shape[-1] + 1)
-            self._retired[identifier] = np.concatenate([slab, np.repeat(average, more, axis=-1)], axis=-1)
+    def make_room(self, task: Task) -> None:
+        more = task.n_columns - self._n_columns
+        if more or task.n_outcomes > self._n_outcomes:
+            # A class is most like the mean of the others before anything is known of it; the first one has score 0.
+            share = 1.0 / (self._n_columns + 1)
+            self._weights = _with_mean(self._weights, share, more)
+            self._retired = {number: _with_mean(weights, share, more) for number, weights in self._retired.items()}
+            self._n_columns, self._n_outcomes = task.n_columns, task.n_outcomes
+            self._rearrange([each.make_room(task.n_outcomes) for each in self._maps])
+            # What is known of one outcome is known of all: their order must not matter.
+            for each, rules in zip(self._maps, self._rules):
+                if each.of_outcomes:
+                    for rule in rules:
+                        rule.rearrange(np.full(each.n, -1))
+            self.rebuild()
 
-    def predict(self, reading: Reading, task: Task) -> tuple[Array, Array]:
-        views = reading.views
-        scores = views[0] @ self._weights if len(views) == 1 else np.einsum("vd,rdvc->rvc", views, self._cube)
-        return task.predictions(scores.reshape(len(self._awake), self._n_columns)), self._awake
+    def predict(self, reading: Reading, task: Task) -> Predicted:
+        inputs = self._inputs(reading.views, task)
+        scores = kernels.linear_scores(inputs, self._weights)
+        return Predicted(task.predictions(scores), self._awake, inputs)
 
     def predict_many(self, views: Array, task: Task) -> tuple[Array, Array] | None:
         if not self._n_columns:
             return None
-        scores = (views @ self._weights).swapaxes(0, 1).reshape(-1, self._n_columns)
-        predictions = task.predictions(scores)
+        scores = self._inputs(views, task) @ self._weights.reshape(len(self._weights), -1)
+        predictions = task.predictions(scores.reshape(-1, self._n_columns))
         return predictions.reshape(len(views), len(self._awake), self._n_columns), self._awake
+
+    def _inputs(self, views: Array, task: Task) -> Array:
+        """What the models read, shape (views, inputs), from standardized rows behind a leading 1."""
+        inputs = np.empty((len(views), len(self._weights)))
+        inputs[:, 0] = 1.0
+        rows = kernels.clip(np.ascontiguousarray(views[:, 1:]), task.clip)
+        start = 1
+        for each, end in zip(self._maps, self._ends):
+            inputs[:, start:end] = each(rows)
+            start = end
+        return inputs
 
     def learn(self, reading: Reading, round_: Round, task: Task) -> None:
         if not self._n_columns:
             return
-        views = reading.views
-        curvature = task.curvature(round_.mixture)
-        errors = task.errors(round_.predictions, round_.target)
+        inputs: Array = round_.predicted.inputs
+        learn_from = min(COMPLETED, len(inputs) - 1)
+        errors = task.errors(round_.predicted.predictions, round_.target)
+        curvature = task.curvature(round_.mixture, round_.target)
         if round_.w != 1.0:
             curvature, errors = round_.w * curvature, round_.w * errors
-        learn_from = min(COMPLETED, len(views) - 1)
-        if len(views) == 1:
-            for weights, rule, error in zip(self._weights, self._rules, errors.reshape(len(self._rules), -1)):
-                direction, size = rule.step(views, curvature, learn_from)[0]
-                # In place: the transpose is in the column order that BLAS wants.
-                blas.dger(size, error, direction, a=weights.T, overwrite_a=1)
-        else:
-            errors = errors.reshape(len(self._rules), len(self.VIEWS), self._n_columns)
-            for weights, rule, error in zip(self._cube, self._rules, errors):
-                for view, (direction, size) in enumerate(rule.step(views, curvature, learn_from)):
-                    weights[:, view] += direction[:, None] * (size * error[view])
+        blocks = itertools.pairwise([0, *self._ends])
+        rules = [
+            [
+                form
+                if form is not None
+                else kernels.Given(rule.forgetting, *rule.step(inputs[:, start:end], curvature, learn_from))
+                for form, rule in zip(forms, rules)
+            ]
+            for forms, rules, (start, end) in zip(self._forms, self._rules, blocks)
+        ]
+        kernels.learn_linear(inputs, curvature, learn_from, errors, self._in_form(rules))
 
-    def follow(self, evolution: Evolution, weights: Array) -> Mask:
-        born = np.zeros((len(self._rules), len(self.VIEWS)), dtype=bool)
-        cube = self._cube
-        if evolution.overlap:
-            cube = cube.copy()
-            cube[:, :, COMPLETED] = np.einsum("rdvc,rv->dc", cube, weights.reshape(born.shape))
-            cube[:, 0, FRESH] = cube[:, 0, COMPLETED]
-            cube[:, 1:, FRESH] = 0.0
-            born[:, FRESH] = True
-            self._awake = np.ones(born.size)
-        if evolution.opened:
-            opened = np.zeros((len(cube), evolution.opened, *cube.shape[2:]))
-            for slot, origin in enumerate(evolution.origins):
-                if origin is not None:
-                    space, position = origin
-                    opened[:, slot, [PRESENT, FRESH]] = self._retired[space][:, position]
-            cube = np.concatenate([cube, opened], axis=1)
-            for rule in self._rules:
-                rule.extend(evolution.opened)
-        if evolution.keep is not None:
-            cube = self._drop(cube, np.append(True, evolution.keep), evolution)
-        for identifier in evolution.forgotten:
-            del self._retired[identifier]
-        self._cube = cube
-        born |= evolution.replaced
-        return born.reshape(-1)
-
-    def _drop(self, cube: Array, keep: Mask, evolution: Evolution) -> Array:
-        dropped, cube = cube[:, ~keep], cube[:, keep]
-        if evolution.retired is not None:
-            self._retired[evolution.retired] = dropped[:, :, [PRESENT, COMPLETED]]
-        if evolution.recover is not None:
-            for rule, weights in zip(cube, dropped):
-                moved, constant = evolution.recover.pull_back(weights[:, COMPLETED])
-                rule[1:, COMPLETED] += moved
-                rule[0, COMPLETED] += constant
-        for learning_rule in self._rules:
-            learning_rule.keep(keep)
-        return cube
+    def remember(self, reading: Reading, y: typing.Any, w: float, task: Task) -> None:
+        learning = [each for each in self._maps if each.learns]
+        if not learning:
+            return
+        row, outcome = kernels.clip(reading.completed[1:], task.clip), task.outcome(y)
+        changed = [each.learn(row, outcome, w) for each in learning]
+        if any(changed):
+            self.rebuild()
 
     @property
-    def _cube(self) -> Array:
-        """The weights as rules × inputs × views × columns."""
-        return self._weights.reshape(*self._weights.shape[:2], len(self.VIEWS), self._n_columns)
+    def form(self) -> kernels.Linear | None:
+        return self._form
 
-    @_cube.setter
-    def _cube(self, cube: Array) -> None:
-        self._weights = np.ascontiguousarray(cube).reshape(*cube.shape[:2], len(self.VIEWS) * self._n_columns)
+    def rebuild(self) -> None:
+        self._forms = [[rule.form for rule in rules] for rules in self._rules]
+        form = self._in_form(self._forms)
+        is_known = None not in form.maps and not any(None in forms for forms in self._forms)
+        self._form = form if is_known else None
+
+    def _in_form(self, rules: list[list[kernels.RuleForm]]) -> kernels.Linear:
+        maps = [each.form for each in self._maps]
+        return kernels.Linear(maps, self._heads, self._ends, rules, self._weights, self._awake)
+
+    def follow(self, evolution: Evolution, weights: Array) -> Mask:
+        born = np.zeros(self._weights.shape[1:3], dtype=bool)
+        if evolution.overlap:
+            self._start_fresh(weights)
+            self._awake = np.ones(born.size)
+            born[:, FRESH] = True
+        if evolution.opened:
+            self._open(evolution)
+        if evolution.keep is not None:
+            self._keep(evolution, evolution.keep)
+        for identifier in evolution.forgotten:
+            del self._retired[identifier]
+        born |= evolution.replaced
+        self.rebuild()
+        return born.reshape(-1)
+
+    def _start_fresh(self, shares: Array) -> None:
+        """Recovered models become the mixture of all models of the same features, and fresh ones start anew."""
+        shape = len(self._heads), len(self.rules), len(self.VIEWS)
+        of_maps = np.split(self._weights, len(self._heads), axis=1)
+        for models, share, prior in zip(of_maps, shares.reshape(shape), self.priors.reshape(shape)):
+            share = share if share.sum() > 0 else prior
+            models[:, :, COMPLETED] = np.einsum("irvc,rv->ic", models, share / share.sum())[:, None]
+        self._weights[1:, :, FRESH] = 0.0
+        self._weights[0, :, FRESH] = self._weights[0, :, COMPLETED]
+
+    def _open(self, evolution: Evolution) -> None:
+        recovered = self._weights[:, :, COMPLETED]
+        # How much scores differ among the classes, of which the first one has score 0.
+        strengths = (np.square(recovered).sum(2) - np.square(recovered.sum(2)) / (self._n_columns + 1)).sum(1)
+        starts = [1, *self._ends]
+        self._rearrange(
+            [
+                each.open(evolution.opened, self._n_slots, strengths[start:end], evolution.overlap)
+                for each, start, end in zip(self._maps, starts, self._ends)
+            ]
+        )
+        for slot, origin in enumerate(evolution.origins, self._n_slots):
+            if origin is not None:
+                space, position = origin
+                for i, known in zip(self._inputs_of(slot), self._retired[space][position]):
+                    self._weights[i][:, [PRESENT, FRESH]] = self._unit * known
+        self._n_slots += evolution.opened
+
+    def _keep(self, evolution: Evolution, slots: Mask) -> None:
+        if evolution.retired is not None:
+            dropped = [self._weights[self._inputs_of(slot)] for slot in np.flatnonzero(~slots).tolist()]
+            weights = np.array(dropped)[..., [PRESENT, COMPLETED], :] / self._unit
+            self._retired[evolution.retired] = np.ascontiguousarray(weights)
+        before, starts, ends = self._weights, [1, *self._ends], self._ends
+        origins = [each.keep(slots, evolution.recover) for each in self._maps]
+        self._rearrange(origins)
+        self._n_slots = int(np.count_nonzero(slots))
+        if evolution.recover is None:
+            return
+        for each, kept, start, end, at in zip(self._maps, origins, starts, ends, [1, *self._ends]):
+            lost = np.setdiff1d(np.arange(end - start), kept)
+            if len(lost):
+                weights = before[start:end][lost][:, :, COMPLETED]
+                size = math.prod(weights.shape[1:])
+                moved, constant = each.pull_back(weights.reshape(len(lost), size), evolution.recover)
+                self._weights[at : at + each.n, :, COMPLETED] += moved.reshape(each.n, *weights.shape[1:])
+                self._weights[0, :, COMPLETED] += constant.reshape(weights.shape[1:])
+
+    def _inputs_of(self, slot: int) -> list[int]:
+        """The inputs that are features of a slot alone."""
+        return [start + slot for each, start in zip(self._maps, [1, *self._ends]) if each.per_slot]
+
+    def _rearrange(self, origins: list[Indices]) -> None:
+        """Other inputs, given what each feature of each map was before."""
+        starts, known = [1, *self._ends], len(self._weights) > 0
+        blocks = [np.where(of >= 0, of + start, -1) for of, start in zip(origins, starts)]
+        # The constant is of the block of the first map.
+        blocks[0] = np.append(0 if known else -1, blocks[0])
+        inputs = np.concatenate(blocks)
+        weights = np.zeros((len(inputs), *self._weights.shape[1:]))
+        weights[inputs >= 0] = self._weights[inputs[inputs >= 0]]
+        self._weights = weights
+        self._ends = list(itertools.accumulate(map(len, blocks)))
+        for rules, block, start in zip(self._rules, blocks, [0, *starts[1:]]):
+            for rule in rules:
+                rule.rearrange(np.where(block >= 0, block - start, -1))
+        self.rebuild()
+
+    def rescale(self, units: NewUnits, task: Task) -> None:
+        if not task.exact:
+            return
+        # Inputs × maps × rules × views × columns.
+        weights = self._weights.reshape(len(self._weights), len(self._heads), len(self.rules), *self._weights.shape[2:])
+        for k, (each, rules, start, end) in enumerate(zip(self._maps, self._rules, [0, *self._ends], self._ends)):
+            new = each.rescale(units)
+            if new is None:
+                continue
+            if k == 0:
+                new = NewUnits(np.append(1.0, new.factor), np.append(0.0, new.shift), np.append(math.inf, new.seen))
+            for r, rule in enumerate(rules):
+                weights[start:end, :, r] = rule.rescale(new, weights[start:end, :, r])
+        self.rebuild()
+
+    def rescale_scores(self, factor: float, shift: float) -> None:
+        self._unit *= factor
+        constant = np.full(self._weights.shape[1:], shift)
+        for each, start, end in zip(self._maps, [1, *self._ends], self._ends):
+            if each.of_outcomes:
+                constant -= shift * self._weights[start:end].sum(0)
+            else:
+                self._weights[start:end] *= factor
+            each.rescale_scores(factor, shift)
+        self._weights[0] *= factor
+        self._weights[0] += constant
+
+
+def _with_mean(weights: Array, share: float, more: int) -> Array:
+    """Weights with some more columns, which are the mean of the others and of 0."""
+    mean = share * weights.sum(-1, keepdims=True)
+    return np.concatenate([weights, np.repeat(mean, more, axis=-1)], axis=-1)

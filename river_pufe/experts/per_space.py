@@ -12,8 +12,8 @@ from ..recovery.evolution import Evolution
 from ..recovery.reading import Reading
 from ..tasks.task import Task
 from ..values import Array, Key, Mask
-from .experts import Experts, Round
-from .learners import Learner, OnlineGradientDescent, RiverModel
+from .experts import Experts, Predicted, Round
+from .learners import Learner, OnlineGradientDescent
 
 #: The expert on what is present stands beside those of the spaces, under a number that no space has.
 _PRESENT = -1
@@ -76,6 +76,10 @@ class SpaceExperts(Experts):
         yield {"learner": OnlineGradientDescent()}
 
     @property
+    def title(self) -> str:
+        return self.learner.title
+
+    @property
     def takes_weights(self) -> bool:
         return self.learner.takes_weights
 
@@ -88,8 +92,8 @@ class SpaceExperts(Experts):
     def priors(self) -> Array:
         return np.ones(len(self._numbers))
 
-    def set_n_columns(self, n_columns: int) -> None:
-        self._n_columns = n_columns
+    def make_room(self, task: Task) -> None:
+        self._n_columns = task.n_columns
 
     def follow(self, evolution: Evolution, weights: Array) -> Mask:
         born = set()
@@ -163,7 +167,7 @@ class SpaceExperts(Experts):
             predicting, learning = predicting | {_PRESENT}, learning | {_PRESENT}
         return predicting & rows.keys(), learning & rows.keys()
 
-    def predict(self, reading: Reading, task: Task) -> tuple[Array, Array]:
+    def predict(self, reading: Reading, task: Task) -> Predicted:
         rows = self._rows(reading)
         predicting, _ = self._roles_now(reading, rows)
         scores = np.zeros((len(self._numbers), self._n_columns))
@@ -172,17 +176,10 @@ class SpaceExperts(Experts):
             if number in predicting:
                 scores[position] = self._learners[number].scores(rows[number], task)
                 awake[position] = 1.0
-        return task.predictions(scores), awake
+        return Predicted(task.predictions(scores), awake)
 
     def learn(self, reading: Reading, round_: Round, task: Task) -> None:
         rows = self._rows(reading)
         _, learning = self._roles_now(reading, rows)
         for number in learning:
             self._learners[number].learn(rows[number], round_.y, round_.w, task)
-
-
-def as_experts(model: typing.Any) -> Experts:
-    """Experts, from experts or from any River model."""
-    if isinstance(model, Experts):
-        return model.clone()
-    return SpaceExperts(RiverModel(model), present=True)

@@ -5,25 +5,41 @@ from __future__ import annotations
 import abc
 
 import numpy as np
-from scipy.linalg import blas
 
+from .. import kernels
 from ..part import Part
-from ..values import Array, Mask
+from ..recovery.scaling import NewUnits
+from ..values import Array, Indices, Mask
 
-#: Fold the scale into the matrix once it exceeds this, to avoid overflow.
-_LARGE = 1e6
+#: Units of so many values are worth to be followed: where it is known how certain each weight is, and where it is not.
+_ROUGH, _FIRM = 3, 30
+#: Units that differ by more than this (a logarithm) change what a prior means; restoring it costs O(d³), so up to so
+#: many inputs.
+_NOTABLE, _NARROW = 0.1, 256
 
 
 class UpdateRule(Part, abc.ABC):
     """A step direction that does not depend on the weights: w ← w + g(x) · (target − prediction).
 
-    Experts and classes sharing a rule share its gain, $P x / (\\lambda + h x^T P x)$, with P the inverse of what has
-    been seen and h the curvature of the loss. It never overshoots the target.
+    Models sharing a rule share its gain, $P x / (\\lambda + h x^T P x)$, with P the inverse of what has been seen and h
+    the curvature of the loss. It never overshoots the target. A model of several blocks of inputs, each with a rule of
+    its own, has P block by block: the gain of a block is $P_k x_k / (\\lambda + h \\sum_j x_j^T P_j x_j)$.
+
+    Attributes
+    ----------
+    forgetting
+        Factor λ by which the past fades in a round.
+    trust
+        How much models under this rule count before any loss, next to those under others.
+
     """
 
+    forgetting: float = 1.0
+    trust: float = 1.0
+
     @abc.abstractmethod
-    def step(self, views: Array, curvature: float, learn_from: int) -> list[tuple[Array, float]]:
-        """Gains for a sample, and learn from it.
+    def step(self, views: Array, curvature: float, learn_from: int) -> tuple[Array, Array]:
+        """Directions for a sample, and learn from it.
 
         Parameters
         ----------
@@ -37,17 +53,30 @@ class UpdateRule(Part, abc.ABC):
 
         Returns
         -------
-        For each view a direction of shape (d,) and how far to go along it: the gain is their product.
+        For each view the direction P x and the form xᵀ P x, shapes (v, d) and (v,).
 
         """
 
-    @abc.abstractmethod
-    def extend(self, n: int) -> None:
-        """Append n inputs."""
+    def rearrange(self, origins: Indices) -> None:
+        """Other inputs: what each was before, shape (inputs,); -1 where nothing is known of it."""
 
-    @abc.abstractmethod
-    def keep(self, inputs: Mask) -> None:
-        """Drop all other inputs."""
+    def rescale(self, units: NewUnits, weights: Array) -> Array:
+        """Follow new units of the inputs.
+
+        Parameters
+        ----------
+        units
+            The units; input 0 is the constant, if any has a shift.
+        weights
+            The weights that this rule has learned, shape (inputs, …).
+
+        Returns
+        -------
+        Weights with which scores stay as they are, as far as the former units were worth it; of the same shape.
+
+        """
+        known = units.seen >= _FIRM
+        return restated(np.where(known, units.factor, 1.0), np.where(known, units.shift, 0.0), weights)
 
     @property
     def name(self) -> str:
@@ -78,80 +107,110 @@ class Newton(UpdateRule):
         inputs. Towards 0 the first rows are learned by heart; large values learn slowly.
     max_size
         Number of inputs up to which all of P is kept.
+    trust
+        How much models under this rule count before any loss, next to those under others.
 
     """
 
-    def __init__(self, forgetting: float = 1.0, prior: float = 0.3, max_size: int = 600) -> None:
+    def __init__(self, forgetting: float = 1.0, prior: float = 0.3, max_size: int = 600, trust: float = 1.0) -> None:
         if not 0 < forgetting <= 1:
             raise ValueError(f"forgetting is a factor in (0, 1], not {forgetting!r}")
         if not prior > 0:
             raise ValueError(f"prior is a precision above 0, not {prior!r}")
         if not max_size >= 0:
             raise ValueError(f"max_size is a number of inputs, 0 or more, not {max_size!r}")
+        if not trust > 0:
+            raise ValueError(f"trust is a number above 0, not {trust!r}")
         self.forgetting = forgetting
         self.prior = prior
         self.max_size = max_size
-        # P = scale · inverse, of which only the upper triangle is up to date, or its diagonal alone.
+        self.trust = trust
+        # As in `kernels.SecondOrder`.
         self._inverse: Array = np.zeros((0, 0), order="F")
-        self._scale = 1.0
-        self._trace = 0.0
-        # What the trace of P was before anything was learned.
-        self._most = 0.0
+        self._numbers: Array = np.array([1.0, 1.0, 0.0, 0.0])
 
     @property
     def name(self) -> str:
         return "newton" if self.forgetting == 1 else f"newton {self.forgetting:g}"
 
-    def step(self, views: Array, curvature: float, learn_from: int) -> list[tuple[Array, float]]:
-        full = self._inverse.ndim == 2
-        gains = []
-        for view in views:
-            step = blas.dsymv(self._scale, self._inverse, view) if full else self._scale * self._inverse * view
-            gains.append((step, 1.0 / (self.forgetting + curvature * float(view.dot(step)))))
-        step, damping = gains[learn_from]
-        if full:
-            shrink = -curvature * damping / self._scale
-            self._inverse = blas.dsyr(shrink, step, a=self._inverse, overwrite_a=1)
-            if self.forgetting < 1.0:
-                self._trace += shrink * float(step.dot(step))
-        else:
-            row = views[learn_from]
-            self._inverse = 1.0 / (1.0 / self._inverse + (curvature * self._scale / self.forgetting) * row * row)
-            self._trace = float(self._inverse.sum())
-        # Directions that are not seen for long must not become more uncertain than they were at first.
-        if self.forgetting < 1.0 and self._trace * self._scale < self._most:
-            self._forget()
-        return gains
+    @property
+    def form(self) -> kernels.SecondOrder:
+        return self._form()
 
-    def _forget(self) -> None:
-        self._scale /= self.forgetting
-        if self._scale > _LARGE:
-            self._inverse *= self._scale
-            self._scale = 1.0
-            self._measure()
+    def _form(self) -> kernels.SecondOrder:
+        return kernels.SecondOrder(self.forgetting, self._inverse, self._numbers)
+
+    def step(self, views: Array, curvature: float, learn_from: int) -> tuple[Array, Array]:
+        return kernels.directions(views, curvature, learn_from, self._form())
 
     def _measure(self) -> None:
-        self._trace = float(_diagonal(self._inverse).sum())
-        self._most = len(self._inverse) ** 0.5 / self.prior
+        self._numbers[kernels.TRACE] = _diagonal(self._inverse).sum()
+        self._numbers[kernels.MOST] = len(self._inverse) ** 0.5 / self.prior
 
-    def extend(self, n: int) -> None:
-        d = len(self._inverse)
-        fresh = 1.0 / (self.prior * (d + n) ** 0.5 * self._scale)
-        if d + n > self.max_size:
-            grown = np.append(_diagonal(self._inverse), np.full(n, fresh))
+    def rearrange(self, origins: Indices) -> None:
+        d, known = len(origins), origins >= 0
+        fresh = 1.0 / (self.prior * max(d, 1) ** 0.5 * self._numbers[kernels.SCALE])
+        if d > self.max_size:
+            self._inverse = (
+                np.where(known, _diagonal(self._inverse)[origins], fresh) if known.any() else fresh * np.ones(d)
+            )
         else:
-            grown = np.zeros((d + n, d + n), order="F")
-            grown.flat[:: d + n + 1] = fresh
-            grown[:d, :d] = self._inverse if self._inverse.ndim == 2 else np.diag(self._inverse)
-        self._inverse = grown
+            before = _symmetric(self._inverse) if self._inverse.ndim == 2 else np.diag(self._inverse)
+            inverse = np.zeros((d, d), order="F")
+            inverse.flat[:: d + 1] = fresh
+            at, of = np.flatnonzero(known), origins[known]
+            inverse[np.ix_(at, at)] = before[np.ix_(of, of)]
+            self._inverse = inverse
         self._measure()
 
-    def keep(self, inputs: Mask) -> None:
+    def rescale(self, units: NewUnits, weights: Array) -> Array:
+        known: Mask = units.seen >= _ROUGH
+        factor, shift = np.where(known, units.factor, 1.0), np.where(known, units.shift, 0.0)
+        # What was learned in rough units is a guess, of which nothing is certain.
+        rough = ~known
+        rough[:1] = bool(rough[1:].all()) and len(rough) > 1
+        if rough.any():
+            self.rearrange(np.where(rough, -1, np.arange(len(rough))))
         if self._inverse.ndim == 1:
-            self._inverse = self._inverse[inputs]
+            self._inverse /= factor * factor
+            self._measure()
+            return restated(factor, shift, weights)
+        P = self._numbers[kernels.SCALE] * _symmetric(self._inverse)
+        d = len(P)
+        if d <= _NARROW and bool(np.any(np.abs(np.log(factor)) > _NOTABLE)):
+            # What was seen is expressed in the new units, and what was assumed is assumed in the new units instead.
+            assumed = self._numbers[kernels.LEFT] * self.prior * d**0.5 * np.eye(d)
+            information = np.linalg.inv(P)
+            moment = information @ weights.reshape(d, -1)
+            seen = _transformed(factor, shift, _transformed(factor, shift, information - assumed).T)
+            P = np.linalg.inv(seen + assumed)
+            P = 0.5 * (P + P.T)
+            weights = (P @ _transformed(factor, shift, moment)).reshape(weights.shape)
         else:
-            self._inverse = np.asfortranarray(self._inverse[np.ix_(inputs, inputs)])
+            P = restated(factor, shift, restated(factor, shift, P).T)
+            weights = restated(factor, shift, weights)
+        self._inverse, self._numbers[kernels.SCALE] = np.asfortranarray(P), 1.0
         self._measure()
+        return weights
+
+
+def restated(factor: Array, shift: Array, weights: Array) -> Array:
+    """Weights on factor · x + shift, x₀ = 1, that give the same scores as given weights on x; shape (inputs, …)."""
+    columns: Array = weights.reshape(len(weights), -1) / factor[:, None]
+    columns[0] -= shift @ columns
+    same: Array = columns.reshape(weights.shape)
+    return same
+
+
+def _transformed(factor: Array, shift: Array, moments: Array) -> Array:
+    """Sums over x·(…) as sums over (factor · x + shift)·(…), x₀ = 1; shape (inputs, k)."""
+    transformed: Array = factor[:, None] * moments + shift[:, None] * moments[0]
+    return transformed
+
+
+def _symmetric(matrix: Array) -> Array:
+    """The whole of a symmetric matrix of which the upper triangle is known."""
+    return np.triu(matrix) + np.triu(matrix, 1).T
 
 
 def _diagonal(matrix: Array) -> Array:
@@ -169,23 +228,26 @@ class ImplicitGradient(UpdateRule):
     ----------
     rate
         Step size η. Towards 0 nothing is learned; towards infinity each sample is fitted exactly.
+    trust
+        How much models under this rule count before any loss, next to those under others.
 
     """
 
-    def __init__(self, rate: float = 0.03) -> None:
+    def __init__(self, rate: float = 0.03, trust: float = 1.0) -> None:
         if not rate > 0:
             raise ValueError(f"rate is a step size above 0, not {rate!r}")
+        if not trust > 0:
+            raise ValueError(f"trust is a number above 0, not {trust!r}")
         self.rate = rate
+        self.trust = trust
 
     @property
     def name(self) -> str:
-        return "gradient"
+        return f"gradient {self.rate:g}"
 
-    def step(self, views: Array, curvature: float, learn_from: int) -> list[tuple[Array, float]]:
-        return [(view, self.rate / (1.0 + curvature * self.rate * float(view.dot(view)))) for view in views]
+    @property
+    def form(self) -> kernels.FirstOrder:
+        return kernels.FirstOrder(self.rate)
 
-    def extend(self, n: int) -> None:
-        pass
-
-    def keep(self, inputs: Mask) -> None:
-        pass
+    def step(self, views: Array, curvature: float, learn_from: int) -> tuple[Array, Array]:
+        return kernels.directions(views, curvature, learn_from, kernels.FirstOrder(self.rate))

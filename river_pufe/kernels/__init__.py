@@ -4,17 +4,117 @@ from __future__ import annotations
 
 import os
 
-from .plain import Row, account, read
+from .forms import (
+    LEFT,
+    MOST,
+    SCALE,
+    TRACE,
+    FeatureForm,
+    FirstOrder,
+    Fourier,
+    Given,
+    Hedge,
+    Linear,
+    Nearest,
+    Numbers,
+    Probabilities,
+    RuleForm,
+    Same,
+    SecondOrder,
+    TaskForm,
+)
+from .plain import (
+    account,
+    ask,
+    clip,
+    complete,
+    curvature,
+    directions,
+    errors,
+    expect,
+    features,
+    learn_linear,
+    linear_scores,
+    losses,
+    play,
+    predictions,
+    read,
+    regret,
+    remember,
+    standardize,
+    strengthen,
+    weigh,
+)
 
 #: Whether the compiled version runs. The environment variable RIVER_PUFE_PLAIN keeps the plain one.
 compiled = False
 
 if not os.environ.get("RIVER_PUFE_PLAIN"):
     try:
-        from ._compiled import account, read
+        from ._compiled import (
+            account,
+            ask,
+            clip,
+            complete,
+            curvature,
+            directions,
+            errors,
+            expect,
+            features,
+            learn_linear,
+            linear_scores,
+            losses,
+            play,
+            predictions,
+            read,
+            regret,
+            remember,
+            standardize,
+            strengthen,
+            weigh,
+        )
 
         compiled = True
     except ImportError:  # it was installed without a compiler
         pass
 
-__all__ = ["Row", "account", "compiled", "read"]
+__all__ = [
+    "LEFT",
+    "MOST",
+    "SCALE",
+    "TRACE",
+    "FeatureForm",
+    "FirstOrder",
+    "Fourier",
+    "Given",
+    "Hedge",
+    "Linear",
+    "Nearest",
+    "Numbers",
+    "Probabilities",
+    "RuleForm",
+    "Same",
+    "SecondOrder",
+    "TaskForm",
+    "account",
+    "ask",
+    "clip",
+    "compiled",
+    "complete",
+    "curvature",
+    "directions",
+    "errors",
+    "expect",
+    "features",
+    "learn_linear",
+    "linear_scores",
+    "losses",
+    "play",
+    "predictions",
+    "read",
+    "regret",
+    "remember",
+    "standardize",
+    "strengthen",
+    "weigh",
+]

@@ -1,30 +1,51 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """What is computed in every round, as functions over arrays: the compiled version of `plain`."""
 
-from cpython.buffer cimport PyBUF_ANY_CONTIGUOUS, PyBUF_WRITABLE, Py_buffer, PyBuffer_Release, PyObject_GetBuffer
+from cpython.buffer cimport (
+    PyBUF_C_CONTIGUOUS,
+    PyBUF_F_CONTIGUOUS,
+    PyBUF_WRITABLE,
+    Py_buffer,
+    PyBuffer_Release,
+    PyObject_GetBuffer,
+)
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.long cimport PyLong_AsDouble, PyLong_CheckExact
+from cpython.tuple cimport PyTuple_GET_ITEM
 from libc.math cimport INFINITY, NAN, cos, exp, fabs, floor, isnan, lgamma, log
 from libc.stdint cimport int64_t, uint8_t
 from libc.stdlib cimport free, malloc
-from scipy.linalg.cython_blas cimport dsymv, dsyr
+from libc.string cimport memset
+from scipy.linalg.cython_blas cimport ddot, dgemv, dsymv, dsyr, dsyrk, dtrsm, dtrsv
+from scipy.linalg.cython_lapack cimport dpotrf, dpotri, dpotrs
 
 import numpy as np
 
 from ..values import LARGEST, number
-from .plain import SPELL_PRIOR, Row
+from .forms import LEFT, MOST, SCALE, TRACE, FirstOrder, Fourier, Given, Probabilities, Same
+from .plain import LARGE, SAME, SPELL_PRIOR
+from .plain import complete as plain_complete
+from .plain import expect as plain_expect
 
 cdef double _LARGEST = LARGEST
 cdef double _SPELL_PRIOR = SPELL_PRIOR
+cdef double _LARGE = LARGE
+cdef double _SAME = SAME
+cdef int _SCALE = SCALE
+cdef int _LEFT = LEFT
+cdef int _TRACE = TRACE
+cdef int _MOST = MOST
 cdef object _float64 = np.float64
 cdef object _empty = np.empty
 cdef object _bool = np.dtype(bool)
 
 
+# Where arrays have their numbers. An array must outlive the use of its pointer; none is written but where it says so.
+
+
 cdef void* _bytes(object array, Py_ssize_t n, int flags) except NULL:
-    """Where an array has its n bytes. The array must outlive the use of it."""
     cdef Py_buffer view
-    PyObject_GetBuffer(array, &view, PyBUF_ANY_CONTIGUOUS | flags)
+    PyObject_GetBuffer(array, &view, PyBUF_C_CONTIGUOUS | flags)
     cdef void* start = view.buf
     cdef Py_ssize_t length = view.len
     PyBuffer_Release(&view)
@@ -49,6 +70,55 @@ cdef inline uint8_t* _flags(object array, Py_ssize_t n) except NULL:
     return <uint8_t*>_bytes(array, n, PyBUF_WRITABLE)
 
 
+cdef double* _shaped(object array, int ndim, Py_ssize_t* shape, int flags=PyBUF_C_CONTIGUOUS) except NULL:
+    """The numbers of an array of so many dimensions, and its shape."""
+    cdef Py_buffer view
+    cdef int i
+    PyObject_GetBuffer(array, &view, flags)
+    cdef double* start = <double*>view.buf
+    cdef bint fits = view.ndim == ndim and view.itemsize == sizeof(double)
+    if fits:
+        for i in range(ndim):
+            shape[i] = view.shape[i]
+    PyBuffer_Release(&view)
+    if not fits:
+        raise ValueError(f"an array of numbers with {ndim} dimensions was expected")
+    return start
+
+
+cdef inline object _floats(object numbers):
+    """Numbers from outside, in the form that pointers need."""
+    return np.ascontiguousarray(numbers, dtype=_float64)
+
+
+cdef inline object _of(object form, Py_ssize_t i):
+    """An entry of a form, which is a named tuple."""
+    return <object>PyTuple_GET_ITEM(form, i)
+
+
+cdef double* _matrix(object array, int d, bint* full) except NULL:
+    """A symmetric matrix in the order of Fortran, or its diagonal."""
+    cdef Py_buffer view
+    PyObject_GetBuffer(array, &view, PyBUF_F_CONTIGUOUS | PyBUF_WRITABLE)
+    cdef double* start = <double*>view.buf
+    full[0] = view.ndim == 2
+    cdef bint fits = view.ndim in (1, 2) and view.itemsize == sizeof(double) and view.shape[0] == d
+    if full[0]:
+        fits = fits and view.shape[1] == d
+    PyBuffer_Release(&view)
+    if not fits:
+        raise ValueError(f"a symmetric matrix for {d} inputs was expected")
+    return start
+
+
+cdef double* _scratch(Py_ssize_t n) except NULL:
+    """Room for n numbers, to be freed."""
+    cdef double* room = <double*>malloc((n + 1) * sizeof(double))
+    if room == NULL:
+        raise MemoryError
+    return room
+
+
 # A dict becomes a row.
 
 
@@ -67,13 +137,11 @@ cdef double _number(object key, object value) except? -1:
 def read(x, list keys, dict slots):
     cdef Py_ssize_t d = len(keys), i, expected = 0
     cdef double result
-    values, present = _empty(d), _empty(d, _bool)
+    values = _empty(d)
     cdef double* v = _state(values, d)
-    cdef uint8_t* p = _flags(present, d)
     cdef dict unknown = {}
     for i in range(d):
         v[i] = NAN
-        p[i] = False
     for key, value in (<dict>x).items() if type(x) is dict else x.items():
         result = _number(key, value)
         # Most samples have their keys in the order of the slots.
@@ -86,10 +154,11 @@ def read(x, list keys, dict slots):
                     unknown[key] = result
                 continue
             i = slot
+            if not 0 <= i < d:
+                raise ValueError(f"slot {slot} is not among {d}")
         expected = i + 1
         v[i] = result
-        p[i] = not isnan(result)
-    return Row(values, present, unknown)
+    return values, unknown
 
 
 # Has a key vanished?
@@ -100,10 +169,10 @@ cdef inline double _log_beta(double a, double b) noexcept nogil:
 
 
 def account(
-    present, int64_t round_, double limit, before, gone, vanished_at, born, absences, gaps, since, due
+    values, int64_t round_, double limit, before, gone, vanished_at, born, absences, gaps, since, due
 ):
-    cdef Py_ssize_t d = len(present), i
-    cdef uint8_t* here = <uint8_t*>_bytes(present, d, 0)
+    cdef Py_ssize_t d = len(values), i
+    cdef double* here = _numbers(values, d)
     cdef uint8_t* there = _flags(before, d)
     cdef uint8_t* is_gone = _flags(gone, d)
     cdef int64_t* lost_at = _integers(vanished_at, d)
@@ -115,7 +184,7 @@ def account(
     cdef double m, k, n, gap, share, spell, others, at_random, in_spells, first, second
     cdef list returned = [], vanished = []
     for i in range(d):
-        if here[i]:
+        if not isnan(here[i]):
             if not there[i]:
                 if is_gone[i]:
                     returned.append(i)
@@ -148,3 +217,852 @@ def account(
             second = floor((limit - in_spells) / log((spell + gap - 1) / (spell + others + gap - 1)))
             judge_at[i] = round_ + 1 + max(first, second)
     return returned, vanished
+
+
+# Units.
+
+
+cdef inline double _clipped(double value, double limit) noexcept nogil:
+    # NaN stays.
+    return limit if value > limit else -limit if value < -limit else value
+
+
+def standardize(row, mean, inverse, double limit):
+    cdef Py_ssize_t d = len(mean), n, i, j = 0
+    row = _floats(row)
+    scaled = _empty(row.shape)
+    n = len(row) if scaled.ndim > 1 else 1
+    cdef double* x = _numbers(row, n * d)
+    cdef double* m = _numbers(mean, d)
+    cdef double* k = _numbers(inverse, d)
+    cdef double* out = _state(scaled, n * d)
+    for _ in range(n):
+        for i in range(d):
+            out[j] = _clipped((x[j] - m[i]) * k[i], limit)
+            j += 1
+    return scaled
+
+
+def clip(row, double limit):
+    row = _floats(row)
+    clipped = _empty(row.shape)
+    cdef Py_ssize_t n = row.size, i
+    cdef double* x = _numbers(row, n)
+    cdef double* out = _state(clipped, n)
+    for i in range(n):
+        out[i] = _clipped(x[i], limit)
+    return clipped
+
+
+# What experts predict, and how much each of them counts.
+
+
+cdef void _scores(
+    double* x, int n_views, double* w, int n, Py_ssize_t groups, int views, int columns, double* scores
+) noexcept nogil:
+    cdef int size = groups * views * columns, one = 1
+    cdef double unit = 1.0, zero = 0.0
+    cdef Py_ssize_t g
+    cdef int i, v, k
+    cdef double value
+    if size == 0:
+        return
+    if n_views == 1:
+        dgemv("N", &size, &n, &unit, w, &size, x, &one, &zero, scores, &one)
+        return
+    memset(scores, 0, size * sizeof(double))
+    for i in range(n):
+        for g in range(groups):
+            for v in range(views):
+                value = x[v * n + i]
+                for k in range(columns):
+                    scores[k] += value * w[k]
+                scores += columns
+                w += columns
+        scores -= size
+
+
+def linear_scores(inputs, weights):
+    inputs = _floats(inputs)
+    cdef Py_ssize_t of_inputs[2]
+    cdef Py_ssize_t of_weights[4]
+    cdef double* x = _shaped(inputs, 2, of_inputs)
+    cdef double* w = _shaped(weights, 4, of_weights)
+    cdef Py_ssize_t n = of_weights[0], groups = of_weights[1], views = of_weights[2], columns = of_weights[3]
+    if of_inputs[1] != n or of_inputs[0] != 1 and of_inputs[0] != views:
+        raise ValueError("inputs and weights do not fit together")
+    scores = _empty((groups * views, columns))
+    _scores(x, of_inputs[0], w, n, groups, views, columns, _state(scores, groups * views * columns))
+    return scores
+
+
+cdef void _probabilities(double* scores, Py_ssize_t n, Py_ssize_t columns, double* odds) noexcept nogil:
+    cdef Py_ssize_t i, k
+    cdef double top, total
+    for i in range(n):
+        if columns == 1:
+            odds[i] = 1.0 / (1.0 + exp(-scores[i]))
+            continue
+        top = 0.0
+        for k in range(columns):
+            top = max(top, scores[k])
+        total = exp(-top)
+        for k in range(columns):
+            odds[k] = exp(scores[k] - top)
+            total += odds[k]
+        for k in range(columns):
+            odds[k] /= total
+        scores += columns
+        odds += columns
+
+
+def predictions(scores, task):
+    if type(task) is not Probabilities:
+        return scores
+    scores = _floats(scores)
+    cdef Py_ssize_t shape[2]
+    cdef double* s = _shaped(scores, 2, shape)
+    odds = _empty((shape[0], shape[1]))
+    _probabilities(s, shape[0], shape[1], _state(odds, shape[0] * shape[1]))
+    return odds
+
+
+cdef void _weigh(double* strengths, double* awake, Py_ssize_t n, double* weights) noexcept nogil:
+    cdef double total = 0.0, n_awake = 0.0
+    cdef Py_ssize_t i
+    for i in range(n):
+        weights[i] = strengths[i] * awake[i]
+        total += weights[i]
+        n_awake += awake[i]
+    if not 0.0 < total < INFINITY:
+        total = n_awake if n_awake > 0.0 else 1.0
+        for i in range(n):
+            weights[i] = awake[i]
+    for i in range(n):
+        weights[i] /= total
+
+
+def weigh(strengths, awake):
+    strengths = _floats(strengths)
+    awake = _floats(awake)
+    cdef Py_ssize_t n = len(awake)
+    weights = _empty(n)
+    _weigh(_numbers(strengths, n), _numbers(awake, n), n, _state(weights, n))
+    return weights
+
+
+# What it costs to be wrong, and what follows from it.
+
+
+cdef void _losses(
+    double* p, double* target, Py_ssize_t n, Py_ssize_t columns, double most, double* lost
+) noexcept nogil:
+    """Losses of numbers, or, where `most` is 0, of probabilities."""
+    cdef Py_ssize_t i, k
+    cdef double off, total, squares
+    for i in range(n):
+        total = squares = 0.0
+        for k in range(columns):
+            off = p[k] - target[k]
+            if most > 0.0:
+                off = min(fabs(off) / most, 1.0)
+            total += off
+            squares += off * off
+        lost[i] = squares if columns == 1 else 0.5 * (squares + total * total)
+        p += columns
+
+
+cdef double _most(task) except? -1:
+    return 0.0 if type(task) is Probabilities else _of(task, 1)
+
+
+def losses(predicted, target, task):
+    predicted, target = _floats(predicted), _floats(target)
+    cdef Py_ssize_t shape[2]
+    cdef double* p = _shaped(predicted, 2, shape)
+    lost = _empty(shape[0])
+    _losses(p, _numbers(target, shape[1]), shape[0], shape[1], _most(task), _state(lost, shape[0]))
+    return lost
+
+
+cdef void _errors(
+    double* p, double* target, Py_ssize_t n, Py_ssize_t columns, double farthest, double* off
+) noexcept nogil:
+    """Errors of numbers, or, where `farthest` is 0, of probabilities."""
+    cdef Py_ssize_t i, k
+    cdef double total
+    for i in range(n):
+        total = 0.0
+        for k in range(columns):
+            off[k] = target[k] - p[k]
+            total += off[k]
+            if farthest > 0.0:
+                off[k] = _clipped(off[k], farthest)
+        if columns > 1:
+            for k in range(columns):
+                off[k] = (off[k] + total) * columns / (columns + 1.0)
+        p += columns
+        off += columns
+
+
+cdef double _farthest(task) except? -1:
+    return 0.0 if type(task) is Probabilities else _of(task, 0)
+
+
+def errors(predicted, target, task):
+    predicted, target = _floats(predicted), _floats(target)
+    cdef Py_ssize_t shape[2]
+    cdef double* p = _shaped(predicted, 2, shape)
+    off = _empty((shape[0], shape[1]))
+    _errors(p, _numbers(target, shape[1]), shape[0], shape[1], _farthest(task), _state(off, shape[0] * shape[1]))
+    return off
+
+
+cdef double _curvature(double* p, double* target, Py_ssize_t columns, task) except? -1:
+    cdef double total = 0.0, squares = 0.0, farthest
+    cdef Py_ssize_t k
+    if type(task) is not Probabilities:
+        farthest = _of(task, 0)
+        return farthest / max(fabs(target[0] - p[0]), farthest) if _of(task, 2) else 0.0
+    for k in range(columns):
+        total += p[k]
+        squares += p[k] * p[k]
+    return (1.0 - (1.0 - total) * (1.0 - total) - squares) / (columns + 1.0)
+
+
+def curvature(mixture, target, task):
+    mixture, target = _floats(mixture), _floats(target)
+    cdef Py_ssize_t columns = len(mixture)
+    return _curvature(_numbers(mixture, columns), _numbers(target, columns), columns, task)
+
+
+cdef void _strengths(double* r, double* m, double* prior, Py_ssize_t n, double* out) noexcept nogil:
+    cdef Py_ssize_t i
+    cdef double top = 0.0, scale, upper, lower
+    for i in range(n):
+        if r[i] > -1.0:
+            top = max(top, (r[i] + 1.0) * (r[i] + 1.0) / (3.0 * m[i] + 3.0))
+    for i in range(n):
+        scale = 3.0 * m[i] + 3.0
+        upper = (r[i] + 1.0) * (r[i] + 1.0) / scale if r[i] > -1.0 else 0.0
+        lower = (r[i] - 1.0) * (r[i] - 1.0) / scale if r[i] > 1.0 else 0.0
+        out[i] = prior[i] * (exp(upper - top) - exp(lower - top))
+
+
+def strengthen(hedge):
+    cdef Py_ssize_t n = len(_of(hedge, 1))
+    _strengths(_numbers(_of(hedge, 1), n), _numbers(_of(hedge, 2), n), _numbers(_of(hedge, 3), n), n, _state(_of(hedge, 4), n))
+
+
+cdef void _regret(
+    double* losses, double loss, double* awake, Py_ssize_t n, double forgetting, double* r, double* m
+) noexcept nogil:
+    cdef double gained
+    cdef Py_ssize_t i
+    for i in range(n):
+        gained = (loss - losses[i]) * awake[i] if awake[i] else 0.0
+        r[i] = forgetting * r[i] + gained
+        m[i] = forgetting * m[i] + fabs(gained)
+
+
+def regret(lost, double loss, awake, hedge):
+    lost, awake = _floats(lost), _floats(awake)
+    cdef Py_ssize_t n = len(lost)
+    cdef double* r = _state(_of(hedge, 1), n)
+    cdef double* m = _state(_of(hedge, 2), n)
+    cdef double* prior = _numbers(_of(hedge, 3), n)
+    cdef double* strengths = _state(_of(hedge, 4), n)
+    _regret(_numbers(lost, n), loss, _numbers(awake, n), n, _of(hedge, 0), r, m)
+    _strengths(r, m, prior, n, strengths)
+
+
+cdef double _forgetting(rule) except? -1:
+    return 1.0 if type(rule) is FirstOrder else _of(rule, 0)
+
+
+cdef int _directions(
+    double* x, Py_ssize_t n_views, Py_ssize_t stride, int d, double bend, Py_ssize_t learn_from, rule,
+    double* found, double* squares,
+) except -1:
+    """Directions for so many views, the next of which is a stride further, and the step of P."""
+    cdef int one = 1, i, v
+    cdef double zero = 0.0, total = 0.0, scale, forgetting, shrink
+    cdef double* direction
+    cdef double* view
+    cdef double* P
+    cdef double* numbers
+    cdef bint full
+    if type(rule) is FirstOrder:
+        scale = _of(rule, 0)
+        for v in range(n_views):
+            direction, view, total = found + v * stride, x + v * stride, 0.0
+            for i in range(d):
+                direction[i] = scale * view[i]
+                total += direction[i] * view[i]
+            squares[v] = total
+        return 0
+    if type(rule) is Given:
+        P, numbers = _numbers(_of(rule, 1), n_views * d), _numbers(_of(rule, 2), n_views)
+        for v in range(n_views):
+            for i in range(d):
+                found[v * stride + i] = P[v * d + i]
+            squares[v] = numbers[v]
+        return 0
+    forgetting = _of(rule, 0)
+    P = _matrix(_of(rule, 1), d, &full)
+    numbers = _state(_of(rule, 2), 4)
+    scale = numbers[_SCALE]
+    if d == 0:
+        for v in range(n_views):
+            squares[v] = 0.0
+        return 0
+    for v in range(n_views):
+        direction, view = found + v * stride, x + v * stride
+        if full:
+            dsymv("U", &d, &scale, P, &d, view, &one, &zero, direction, &one)
+        else:
+            for i in range(d):
+                direction[i] = scale * P[i] * view[i]
+        squares[v] = ddot(&d, view, &one, direction, &one)
+    direction, view = found + learn_from * stride, x + learn_from * stride
+    if full:
+        shrink = -bend / (scale * (forgetting + bend * squares[learn_from]))
+        dsyr("U", &d, &shrink, direction, &one, P, &d)
+        numbers[_TRACE] += shrink * ddot(&d, direction, &one, direction, &one)
+    else:
+        for i in range(d):
+            P[i] = 1.0 / (1.0 / P[i] + (bend * scale / forgetting) * view[i] * view[i])
+            total += P[i]
+        numbers[_TRACE] = total
+    # Directions that are not seen for long must not become more uncertain than they were at first.
+    if forgetting < 1.0 and numbers[_TRACE] * scale < numbers[_MOST]:
+        numbers[_SCALE] /= forgetting
+        numbers[_LEFT] *= forgetting
+        if numbers[_SCALE] > _LARGE:
+            scale, total = numbers[_SCALE], 0.0
+            for i in range(d * d if full else d):
+                P[i] *= scale
+            for i in range(d):
+                total += P[i * (d + 1) if full else i]
+            numbers[_SCALE] = 1.0
+            numbers[_TRACE] = total
+    return 0
+
+
+def directions(views, double bend, Py_ssize_t learn_from, rule):
+    views = _floats(views)
+    cdef Py_ssize_t shape[2]
+    cdef double* x = _shaped(views, 2, shape)
+    if not 0 <= learn_from < shape[0]:
+        raise ValueError(f"there is no view {learn_from}")
+    found, squares = _empty((shape[0], shape[1])), _empty(shape[0])
+    cdef double* out = _state(found, shape[0] * shape[1])
+    _directions(x, shape[0], shape[1], shape[1], bend, learn_from, rule, out, _state(squares, shape[0]))
+    return found, squares
+
+
+cdef int _learn_linear(
+    double* x, Py_ssize_t n_views, double bend, Py_ssize_t learn_from, double* off, experts, double* w,
+    Py_ssize_t* shape,
+) except -1:
+    """Move the weights, of shape (inputs, heads · rules, views, columns)."""
+    cdef list heads = _of(experts, 1), ends = _of(experts, 2), rules = _of(experts, 3)
+    cdef Py_ssize_t n = shape[0], views = shape[2], columns = shape[3]
+    cdef Py_ssize_t n_maps = len(ends), n_heads = len(heads), n_rules = len(rules[0]) if n_maps else 0
+    cdef Py_ssize_t k, r, v, i, c, h, start = 0, end, size = n_rules * n_views
+    cdef Py_ssize_t width
+    cdef double value
+    cdef double* move
+    if len(rules) != n_maps or n_heads * n_rules != shape[1] or not (n_views == 1 or n_views == views):
+        raise ValueError("inputs, weights and rules do not fit together")
+    if not 0 <= learn_from < n_views:
+        raise ValueError(f"there is no view {learn_from}")
+    # Directions by rule, view and input; 1 / (λ + h xᵀ P x) by map, rule and view, over all maps up to it.
+    cdef double* found = _scratch(size * (n + n_maps + 1) + n_views + n_maps + n_heads + shape[1] * views * columns)
+    cdef double* damping = found + size * n
+    cdef double* squares = damping + size * (n_maps + 1)
+    cdef double* stops = squares + n_views
+    cdef double* last = stops + n_maps
+    cdef double* factors = last + n_heads
+    cdef double* known
+    try:
+        for h in range(n_heads):
+            last[h] = <Py_ssize_t>heads[h]
+            if not 0 <= last[h] < n_maps:
+                raise ValueError("a head has no map")
+        for r in range(n_rules):
+            for v in range(n_views):
+                damping[r * n_views + v] = _forgetting(rules[0][r])
+        for k in range(n_maps):
+            end = ends[k]
+            stops[k] = end
+            block = <list>rules[k]
+            if not start <= end <= n or len(block) != n_rules:
+                raise ValueError("inputs, weights and rules do not fit together")
+            known = damping + k * size
+            for r in range(n_rules):
+                _directions(
+                    x + start, n_views, n, end - start, bend, learn_from, block[r], found + r * n_views * n + start,
+                    squares,
+                )
+                for v in range(n_views):
+                    known[r * n_views + v] += bend * squares[v]
+            for i in range(size):
+                known[size + i] = known[i]
+                known[i] = 1.0 / known[i]
+            start = end
+        if start != n:
+            raise ValueError("inputs, weights and rules do not fit together")
+        # How far each weight goes along the direction of its rule.
+        move = factors
+        for h in range(n_heads):
+            known = damping + <Py_ssize_t>last[h] * size
+            for r in range(n_rules):
+                for v in range(views):
+                    value = known[r * n_views + (v if n_views > 1 else 0)]
+                    for c in range(columns):
+                        move[c] = value * off[c]
+                    move += columns
+                    off += columns
+        k = 0
+        width = views * columns
+        for i in range(n):
+            while i == stops[k]:
+                k += 1
+            move = factors
+            for h in range(n_heads):
+                if last[h] < k:
+                    w += n_rules * width
+                    move += n_rules * width
+                    continue
+                for r in range(n_rules):
+                    if n_views == 1:
+                        value = found[r * n + i]
+                        for c in range(width):
+                            w[c] += value * move[c]
+                    else:
+                        for v in range(views):
+                            value = found[(r * n_views + v) * n + i]
+                            for c in range(columns):
+                                w[v * columns + c] += value * move[v * columns + c]
+                    w += width
+                    move += width
+    finally:
+        free(found)
+    return 0
+
+
+def learn_linear(inputs, double bend, Py_ssize_t learn_from, off, experts):
+    cdef Py_ssize_t of_inputs[2]
+    cdef Py_ssize_t shape[4]
+    cdef double* x = _shaped(inputs, 2, of_inputs)
+    cdef double* w = _shaped(_of(experts, 4), 4, shape, PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE)
+    cdef double* e = _numbers(off, shape[1] * shape[2] * shape[3])
+    if of_inputs[1] != shape[0]:
+        raise ValueError("inputs and weights do not fit together")
+    _learn_linear(x, of_inputs[0], bend, learn_from, e, experts, w, shape)
+
+
+# Functions of a row.
+
+
+cdef int _features(
+    double* rows, Py_ssize_t k, Py_ssize_t stride, int d, form, Py_ssize_t n, double* out, Py_ssize_t out_stride
+) except -1:
+    """n features of k rows; the next row is a stride further."""
+    cdef Py_ssize_t shape[2]
+    cdef int one = 1, width = n, known
+    cdef double unit = 1.0, minus_two = -2.0, square, total, least, weight
+    cdef double* matrix
+    cdef double* first
+    cdef double* second
+    cdef double* third
+    cdef double* apart
+    cdef Py_ssize_t i, j, c
+    if type(form) is Same:
+        for i in range(k):
+            for j in range(d):
+                out[i * out_stride + j] = rows[i * stride + j]
+        return 0
+    matrix = _shaped(_of(form, 0), 2, shape)
+    if shape[1] != d:
+        raise ValueError("a feature map does not fit the rows")
+    if type(form) is Fourier:
+        if shape[0] != n:
+            raise ValueError("a feature map does not fit its features")
+        first, second = _numbers(_of(form, 1), n), _numbers(_of(form, 2), n)
+        for i in range(k):
+            for j in range(n):
+                out[j] = first[j]
+            if d:
+                dgemv("T", &d, &width, &unit, matrix, &d, rows, &one, &unit, out, &one)
+            for j in range(n):
+                out[j] = second[j] * cos(out[j])
+            rows += stride
+            out += out_stride
+        return 0
+    first, second, third = _numbers(_of(form, 1), shape[0]), _numbers(_of(form, 2), shape[0] * n), _numbers(_of(form, 3), shape[0])
+    known = _integers(_of(form, 5), 2)[0]
+    if not 0 <= known <= shape[0]:
+        raise ValueError("a feature map does not fit its rows")
+    apart = _scratch(known)
+    for i in range(k):
+        for c in range(n):
+            out[c] = 0.0
+        if known:
+            square = ddot(&d, rows, &one, rows, &one)
+            for j in range(known):
+                apart[j] = first[j] + square
+            if d:
+                dgemv("T", &d, &known, &minus_two, matrix, &d, rows, &one, &unit, apart, &one)
+            total = 0.0
+            for j in range(known):
+                total += apart[j]
+            # Rows that are the same but for rounding count alike.
+            total = _SAME * (1.0 + total / known)
+            least = INFINITY
+            for j in range(known):
+                apart[j] = max(apart[j], total)
+                least = min(least, apart[j])
+            total = 0.0
+            for j in range(known):
+                weight = least / apart[j]
+                weight *= third[j] * weight
+                total += weight
+                for c in range(n):
+                    out[c] += weight * second[j * n + c]
+            for c in range(n):
+                out[c] /= total
+        rows += stride
+        out += out_stride
+    free(apart)
+    return 0
+
+
+cdef Py_ssize_t _width(form, Py_ssize_t d) except -1:
+    """Number of features."""
+    cdef Py_ssize_t shape[2]
+    if type(form) is Same:
+        return d
+    if type(form) is Fourier:
+        return len(_of(form, 1))
+    _shaped(_of(form, 2), 2, shape)
+    return shape[1]
+
+
+def features(rows, form):
+    rows = _floats(rows)
+    cdef Py_ssize_t shape[2]
+    cdef double* x = _shaped(rows, 2, shape)
+    cdef Py_ssize_t n = _width(form, shape[1])
+    found = _empty((shape[0], n))
+    _features(x, shape[0], shape[1], shape[1], form, n, _state(found, shape[0] * n), n)
+    return found
+
+
+def remember(row, outcome, double weight, form):
+    row, outcome = _floats(row), _floats(outcome)
+    cdef Py_ssize_t of_rows[2]
+    cdef double* rows = _shaped(_of(form, 0), 2, of_rows, PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE)
+    cdef Py_ssize_t n = of_rows[0], d = of_rows[1], columns = len(outcome), i
+    cdef double* squares = _state(_of(form, 1), n)
+    cdef double* outcomes = _state(_of(form, 2), n * columns)
+    cdef double* weights = _state(_of(form, 3), n)
+    cdef uint8_t* earlier = _flags(_of(form, 4), n)
+    cdef int64_t* counts = _integers(_of(form, 5), 2)
+    cdef double* x = _numbers(row, d)
+    cdef double* y = _numbers(outcome, columns)
+    cdef Py_ssize_t at = counts[0]
+    if 0 <= at < n:
+        counts[0] += 1
+    else:
+        at = counts[1]
+        if not 0 <= at < n:
+            raise ValueError("there is no room for a row")
+        counts[1] = (at + 1) % n
+    rows, outcomes = rows + at * d, outcomes + at * columns
+    squares[at] = 0.0
+    for i in range(d):
+        rows[i] = x[i]
+        squares[at] += x[i] * x[i]
+    for i in range(columns):
+        outcomes[i] = y[i]
+    weights[at], earlier[at] = weight, False
+
+
+# A whole round, for linear experts whose parts are all of a known form.
+
+
+cdef int _inputs(
+    double* views, Py_ssize_t n_views, Py_ssize_t d, double limit, list maps, Py_ssize_t n, double* inputs
+) except -1:
+    """n inputs for each view of a row behind a leading 1: the 1, and the features of the clipped row."""
+    cdef double* rows = _scratch(n_views * d)
+    cdef Py_ssize_t v, i, start = 1, width
+    try:
+        for v in range(n_views):
+            inputs[v * n] = 1.0
+            for i in range(d):
+                rows[v * d + i] = _clipped(views[v * (d + 1) + 1 + i], limit)
+        for each in maps:
+            width = _width(each, d)
+            if start + width > n:
+                raise ValueError("feature maps and weights do not fit together")
+            _features(rows, n_views, d, d, each, width, inputs + start, n)
+            start += width
+        if start != n:
+            raise ValueError("feature maps and weights do not fit together")
+    finally:
+        free(rows)
+    return 0
+
+
+cdef int _ask(
+    double* inputs, Py_ssize_t n_views, double* w, Py_ssize_t* shape, double* strengths, double* awake, task,
+    double* predictions, double* shares, double* mixture,
+) except -1:
+    cdef Py_ssize_t columns = shape[3], n = shape[1] * shape[2], i, k
+    _scores(inputs, n_views, w, shape[0], shape[1], shape[2], columns, predictions)
+    if type(task) is Probabilities:
+        _probabilities(predictions, n, columns, predictions)
+    _weigh(strengths, awake, n, shares)
+    for k in range(columns):
+        mixture[k] = 0.0
+        for i in range(n):
+            mixture[k] += shares[i] * predictions[i * columns + k]
+    return 0
+
+
+def ask(views, double limit, experts, hedge, task):
+    cdef list maps = _of(experts, 0)
+    weights, awake, strengths = _of(experts, 4), _of(experts, 5), _of(hedge, 4)
+    cdef Py_ssize_t of_views[2]
+    cdef Py_ssize_t shape[4]
+    cdef double* x = _shaped(views, 2, of_views)
+    cdef double* w = _shaped(weights, 4, shape)
+    cdef Py_ssize_t n = shape[1] * shape[2], n_views = of_views[0]
+    if n_views != 1 and n_views != shape[2]:
+        raise ValueError("views and weights do not fit together")
+    inputs, predictions, shares, mixture = (
+        _empty((n_views, shape[0])), _empty((n, shape[3])), _empty(n), _empty(shape[3])
+    )
+    cdef double* read = _state(inputs, n_views * shape[0])
+    _inputs(x, n_views, of_views[1] - 1, limit, maps, shape[0], read)
+    _ask(
+        read, n_views, w, shape, _numbers(strengths, n), _numbers(awake, n), task,
+        _state(predictions, n * shape[3]), _state(shares, n), _state(mixture, shape[3]),
+    )
+    return predictions, awake, inputs, shares, mixture
+
+
+cdef int _play(
+    double* inputs, Py_ssize_t n_views, Py_ssize_t learn_from, double* predictions, double* mixture, double* target,
+    double weight, double* w, Py_ssize_t* shape, experts, double* awake, hedge, task,
+) except -1:
+    cdef Py_ssize_t columns = shape[3], n = shape[1] * shape[2], i
+    cdef double loss, bend
+    cdef double* lost = _scratch(n * (columns + 1))
+    cdef double* off = lost + n
+    cdef double* r = _state(_of(hedge, 1), n)
+    cdef double* m = _state(_of(hedge, 2), n)
+    try:
+        _losses(predictions, target, n, columns, _most(task), lost)
+        _losses(mixture, target, 1, columns, _most(task), &loss)
+        _errors(predictions, target, n, columns, _farthest(task), off)
+        bend = _curvature(mixture, target, columns, task)
+        _regret(lost, loss, awake, n, _of(hedge, 0), r, m)
+        _strengths(r, m, _numbers(_of(hedge, 3), n), n, _state(_of(hedge, 4), n))
+        for i in range(n * columns):
+            off[i] *= weight
+        _learn_linear(inputs, n_views, weight * bend, learn_from, off, experts, w, shape)
+    finally:
+        free(lost)
+    return 0
+
+
+def play(inputs, Py_ssize_t learn_from, predicted, mixture, target, double weight, experts, hedge, task):
+    weights, awake = _of(experts, 4), _of(experts, 5)
+    cdef Py_ssize_t of_inputs[2]
+    cdef Py_ssize_t shape[4]
+    cdef double* x = _shaped(inputs, 2, of_inputs)
+    cdef double* w = _shaped(weights, 4, shape, PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE)
+    cdef Py_ssize_t n = shape[1] * shape[2]
+    if of_inputs[1] != shape[0]:
+        raise ValueError("inputs and weights do not fit together")
+    _play(
+        x, of_inputs[0], learn_from, _numbers(predicted, n * shape[3]), _numbers(mixture, shape[3]),
+        _numbers(target, shape[3]), weight, w, shape, experts, _numbers(awake, n), hedge, task,
+    )
+
+
+# What is absent from a row, given what is there.
+
+
+cdef class _Given:
+    """Conditioning on what is there, for rows that lack the same; room for rows of d entries."""
+
+    cdef int d, n_absent, n_there
+    cdef bint by_precision, failed
+    cdef int* absent
+    cdef int* there
+    cdef double* mean
+    cdef double* covariance
+    cdef double* precision
+    # Factor of K_aa or of Σ_oo; L⁻¹ Σ_oa where that is what is needed; a covariance of what is absent; and a vector.
+    cdef double* factor
+    cdef double* across
+    cdef double* left
+    cdef double* apart
+
+    def __cinit__(self, int d, mean, covariance, precision):
+        self.d, self.n_absent = d, -1
+        self.absent = <int*>malloc((2 * d + 1) * sizeof(int))
+        self.factor = <double*>malloc((3 * d * d + d + 1) * sizeof(double))
+        if self.absent == NULL or self.factor == NULL:
+            raise MemoryError
+        self.there = self.absent + d
+        self.across = self.factor + d * d
+        self.left = self.across + d * d
+        self.apart = self.left + d * d
+        self.mean = _numbers(mean, d)
+        self.covariance = NULL if covariance is None else _numbers(covariance, d * d)
+        self.precision = _numbers(precision, d * d)
+
+    def __dealloc__(self):
+        free(self.absent)
+        free(self.factor)
+
+    cdef bint lacks_the_same(self, double* row) noexcept nogil:
+        cdef int i, k = 0
+        if self.n_absent < 0:
+            return False
+        for i in range(self.d):
+            if isnan(row[i]):
+                if k >= self.n_absent or self.absent[k] != i:
+                    return False
+                k += 1
+        return k == self.n_absent
+
+    cdef void condition(self, double* row) noexcept nogil:
+        """Factorize for rows that lack what this one lacks."""
+        cdef int d = self.d, i, j, a = 0, o = 0, info = 0
+        cdef double unit = 1.0
+        cdef double* source
+        for i in range(d):
+            if isnan(row[i]):
+                self.absent[a] = i
+                a += 1
+            else:
+                self.there[o] = i
+                o += 1
+        self.n_absent, self.n_there, self.failed = a, o, False
+        self.by_precision = self.covariance == NULL or 2 * a <= d
+        if self.by_precision:
+            for j in range(a):
+                source = self.precision + self.absent[j] * d
+                for i in range(j, a):
+                    self.factor[j * a + i] = source[self.absent[i]]
+            if a:
+                dpotrf("L", &a, self.factor, &a, &info)
+        elif o:
+            for j in range(o):
+                source = self.covariance + self.there[j] * d
+                for i in range(j, o):
+                    self.factor[j * o + i] = source[self.there[i]]
+            dpotrf("L", &o, self.factor, &o, &info)
+            for j in range(a):
+                source = self.covariance + self.absent[j] * d
+                for i in range(o):
+                    self.across[j * o + i] = source[self.there[i]]
+            if info == 0:
+                dtrsm("L", "L", "N", "N", &o, &a, &unit, self.factor, &o, self.across, &o)
+        self.failed = info != 0
+
+    cdef void fill(self, double* row) noexcept nogil:
+        """Let what is absent be what is expected of it."""
+        cdef int d = self.d, i, j, a = self.n_absent, o = self.n_there, one = 1, info
+        cdef double total
+        if a <= 0:
+            return
+        if self.by_precision:
+            for i in range(d):
+                self.left[i] = 0.0 if isnan(row[i]) else self.mean[i] - row[i]
+            for j in range(a):
+                self.apart[j] = ddot(&self.d, self.precision + self.absent[j] * d, &one, self.left, &one)
+            dpotrs("L", &a, &one, self.factor, &a, self.apart, &a, &info)
+            for j in range(a):
+                row[self.absent[j]] = self.mean[self.absent[j]] + self.apart[j]
+            return
+        for i in range(o):
+            self.apart[i] = row[self.there[i]] - self.mean[self.there[i]]
+        if o:
+            dtrsv("L", "N", "N", &o, self.factor, &o, self.apart, &one)
+        for j in range(a):
+            total = ddot(&o, self.across + j * o, &one, self.apart, &one) if o else 0.0
+            row[self.absent[j]] = self.mean[self.absent[j]] + total
+
+    cdef void add(self, double weight, double* spread) noexcept nogil:
+        """Add the covariance of what is absent."""
+        cdef int d = self.d, i, j, a = self.n_absent, o = self.n_there, info
+        cdef double unit = 1.0, minus = -1.0, value
+        cdef double* source
+        if a <= 0:
+            return
+        if self.by_precision:
+            for i in range(a * a):
+                self.left[i] = self.factor[i]
+            dpotri("L", &a, self.left, &a, &info)
+        else:
+            for j in range(a):
+                source = self.covariance + self.absent[j] * d
+                for i in range(j, a):
+                    self.left[j * a + i] = source[self.absent[i]]
+            if o:
+                dsyrk("L", "T", &a, &o, &minus, self.across, &o, &unit, self.left, &a)
+        for j in range(a):
+            for i in range(j, a):
+                value = weight * self.left[j * a + i]
+                spread[self.absent[j] * d + self.absent[i]] += value
+                if i != j:
+                    spread[self.absent[i] * d + self.absent[j]] += value
+
+
+def complete(row, mean, covariance, precision):
+    cdef Py_ssize_t d = len(mean)
+    cdef _Given given = _Given(d, mean, covariance, precision)
+    completed = row.copy()
+    cdef double* x = _state(completed, d)
+    given.condition(x)
+    if given.failed:
+        return plain_complete(row, mean, covariance, precision)
+    given.fill(x)
+    return completed
+
+
+def expect(rows, mean, covariance, precision, weights):
+    cdef Py_ssize_t n = len(rows), d = len(mean), i, k
+    cdef _Given given = _Given(d, mean, covariance, precision)
+    expected, spread = _floats(rows).copy(), np.zeros((d, d))
+    cdef double* x = _state(expected, n * d)
+    cdef double* total = _state(spread, d * d)
+    cdef double* w = _numbers(weights, n)
+    cdef double same = 0.0
+    cdef bint incomplete
+    for i in range(n):
+        incomplete = False
+        for k in range(d):
+            if isnan(x[k]):
+                incomplete = True
+                break
+        if incomplete:
+            if not given.lacks_the_same(x):
+                given.add(same, total)
+                same = 0.0
+                given.condition(x)
+                if given.failed:
+                    return plain_expect(rows, mean, covariance, precision, weights)
+            same += w[i]
+            given.fill(x)
+        x += d
+    given.add(same, total)
+    return expected, spread

@@ -8,15 +8,29 @@ from __future__ import annotations
 import itertools
 import math
 import struct
-import typing
 
 import numpy as np
-import numpy.typing as npt
 from scipy import special
+from scipy.linalg import blas, lapack
 
 from ..values import LARGEST, Array, Key, Mask, Sample, number
-
-Integers = npt.NDArray[np.int64]
+from .forms import (
+    LEFT,
+    SCALE,
+    TRACE,
+    FeatureForm,
+    FirstOrder,
+    Fourier,
+    Given,
+    Hedge,
+    Integers,
+    Linear,
+    Nearest,
+    Numbers,
+    RuleForm,
+    Same,
+    TaskForm,
+)
 
 #: Types whose values are numbers at a glance.
 _PLAIN = frozenset({float, int, bool, np.bool_, *(np.dtype(code).type for code in "fdbhilqBHILQ")})
@@ -25,27 +39,21 @@ _NAN = itertools.repeat(math.nan)
 SPELL_PRIOR = 10.0
 
 
-class Row(typing.NamedTuple):
-    """The values of a sample by slot.
+def read(x: Sample, keys: list[Key], slots: dict[Key, int]) -> tuple[Array, dict[Key, float]]:
+    """Row of a sample. Costs O(d).
 
     Parameters
     ----------
-    values
-        Shape (d,); NaN where absent.
-    present
-        Which slots have a value in the sample, shape (d,).
-    unknown
-        The values under keys that have no slot.
+    x
+        The sample.
+    keys
+        Keys by slot.
+    slots
+        Slots by key.
 
-    """
-
-    values: Array
-    present: Mask
-    unknown: dict[Key, float]
-
-
-def read(x: Sample, keys: list[Key], slots: dict[Key, int]) -> Row:
-    """Row of a sample, given the keys by slot and the slots by key. Costs O(d).
+    Returns
+    -------
+    The values by slot, shape (d,), NaN where absent; and the values under keys that have no slot.
 
     Raises
     ------
@@ -53,10 +61,11 @@ def read(x: Sample, keys: list[Key], slots: dict[Key, int]) -> Row:
         If a value is not a finite number, also under a key that is not known.
 
     """
-    return _read_at_once(x, keys, slots) or _read_one_by_one(x, keys, slots)
+    values = _read_at_once(x, keys, slots)
+    return _read_one_by_one(x, keys, slots) if values is None else (values, {})
 
 
-def _read_at_once(x: Sample, keys: list[Key], slots: dict[Key, int]) -> Row | None:
+def _read_at_once(x: Sample, keys: list[Key], slots: dict[Key, int]) -> Array | None:
     """Row of a dict of plain numbers under known keys; None for any other sample."""
     # Other mappings may make up values of keys that are not there.
     if type(x) is not dict:
@@ -68,16 +77,15 @@ def _read_at_once(x: Sample, keys: list[Key], slots: dict[Key, int]) -> Row | No
         values = np.frombuffer(struct.pack(f"{len(found)}d", *found))
     except struct.error:  # an int beyond the range of floats
         return None
-    present = np.abs(values) <= LARGEST
-    n_present = np.count_nonzero(present)
+    n_present = np.count_nonzero(np.abs(values) <= LARGEST)
     if n_present == len(x):
-        return Row(values, present, {})
+        return values
     # Absent keys may be named as well, with a NaN. What is neither there nor NaN is too large.
     all_known = slots.keys() >= x.keys()
-    return Row(values, present, {}) if all_known and n_present == np.count_nonzero(values == values) else None
+    return values if all_known and n_present == np.count_nonzero(values == values) else None
 
 
-def _read_one_by_one(x: Sample, keys: list[Key], slots: dict[Key, int]) -> Row:
+def _read_one_by_one(x: Sample, keys: list[Key], slots: dict[Key, int]) -> tuple[Array, dict[Key, float]]:
     """Row of any sample."""
     values = np.full(len(keys), math.nan)
     unknown = {}
@@ -88,11 +96,11 @@ def _read_one_by_one(x: Sample, keys: list[Key], slots: dict[Key, int]) -> Row:
             values[slot] = reading
         elif not math.isnan(reading):
             unknown[key] = reading
-    return Row(values, ~np.isnan(values), unknown)
+    return values, unknown
 
 
 def account(
-    present: Mask,
+    values: Array,
     round_: int,
     limit: float,
     before: Mask,
@@ -104,12 +112,12 @@ def account(
     since: Integers,
     due: Array,
 ) -> tuple[list[int], list[int]]:
-    """Account for the keys that are present in a round, as `recovery.presence.Presence` says.
+    """Account for the keys that are absent from a round, as `recovery.presence.Presence` says.
 
     Parameters
     ----------
-    present
-        Which slots are present, shape (d,) as all arrays are.
+    values
+        Values by slot, NaN where absent, shape (d,) as all arrays are.
     round_
         Number of the round.
     limit
@@ -136,6 +144,7 @@ def account(
     The slots that returned from the gone, and those that have vanished.
 
     """
+    present = values == values
     changed = np.flatnonzero(present != before)
     returned: list[int] = []
     if len(changed):
@@ -173,12 +182,367 @@ def account(
     return returned, lost.tolist()
 
 
-def strengths_of(regrets: Array, magnitudes: Array, prior: Array) -> Array:
-    """How much experts count by AdaNormalHedge, up to a factor; all of shape (n,)."""
+def standardize(row: Array, mean: Array, inverse: Array, limit: float) -> Array:
+    """(row - mean) · inverse, clipped at ± limit; NaN where it was. Shapes (d,), or (n, d) for the row."""
+    scaled = row - mean
+    scaled *= inverse
+    return clip(scaled, limit)
+
+
+def clip(row: Array, limit: float) -> Array:
+    """A row clipped at ± limit, NaN where it was; of any shape."""
+    clipped = np.minimum(row, limit)
+    return np.maximum(clipped, -limit, out=clipped)
+
+
+# What experts predict, and how much each of them counts.
+
+
+def linear_scores(inputs: Array, weights: Array) -> Array:
+    """Scores of linear models.
+
+    Parameters
+    ----------
+    inputs
+        What the models read, shape (1, inputs), or (views, inputs) if the views differ.
+    weights
+        Shape (inputs, groups, views, columns).
+
+    Returns
+    -------
+    Shape (groups · views, columns).
+
+    """
+    n, groups, views, columns = weights.shape
+    if len(inputs) == 1:
+        scores: Array = inputs[0] @ weights.reshape(n, groups * views * columns)
+    else:
+        scores = np.einsum("vi,igvc->gvc", inputs, weights)
+    return scores.reshape(groups * views, columns)
+
+
+def predictions(scores: Array, task: TaskForm) -> Array:
+    """What is averaged over the experts, from their scores; both of shape (n, columns).
+
+    Probabilities are those of all classes but the first, whose score is 0.
+    """
+    if isinstance(task, Numbers):
+        return scores
+    if scores.shape[1] == 1:
+        odds: Array = special.expit(scores)
+        return odds
+    top = np.maximum(scores.max(1, initial=0.0, keepdims=True), 0.0)
+    odds = np.exp(scores - top)
+    odds /= odds.sum(1, keepdims=True) + np.exp(-top)
+    return odds
+
+
+def weigh(strengths: Array, awake: Array) -> Array:
+    """Weights that sum to 1, 0 where asleep, all awake alike if their strengths say nothing; all of shape (n,)."""
+    total = float(strengths.dot(awake))
+    if not 0.0 < total < math.inf:
+        strengths, total = np.ones_like(awake), float(awake.sum()) or 1.0
+    weights: Array = strengths * awake
+    weights /= total
+    return weights
+
+
+# What it costs to be wrong, and what follows from it.
+
+
+def losses(predicted: Array, target: Array, task: TaskForm) -> Array:
+    """Losses in [0, 1] of predictions of shape (n, columns) for a target of shape (columns,); shape (n,).
+
+    The Brier loss of probabilities, halved, and the squared error of numbers, cut.
+    """
+    if isinstance(task, Numbers):
+        numbers: Array = np.square(np.minimum(np.abs(predicted[:, 0] - target[0]) / task.most, 1.0))
+        return numbers
+    off = predicted - target
+    squares = off * off
+    halved: Array = squares[:, 0] if off.shape[1] == 1 else 0.5 * (squares.sum(1) + np.square(off.sum(1)))
+    return halved
+
+
+def errors(predicted: Array, target: Array, task: TaskForm) -> Array:
+    """How each score should move, shape (n, columns).
+
+    For probabilities it is the Newton direction of the logistic loss at even odds; an error of a number is clipped.
+    """
+    off = target - predicted
+    if isinstance(task, Numbers):
+        return clip(off, task.farthest)
+    n = off.shape[1]
+    return off if n == 1 else (off + off.sum(1, keepdims=True)) * (n / (n + 1))
+
+
+def curvature(mixture: Array, target: Array, task: TaskForm) -> float:
+    """Second derivative of the learners' loss by a score, at predictions of shape (columns,).
+
+    Of the logistic loss it is the mean over the scores; the squared error of a number that is clipped counts less.
+    """
+    if isinstance(task, Numbers):
+        far = max(abs(float(target[0] - mixture[0])), task.farthest)
+        return task.farthest / far if task.has_unit else 0.0
+    shares: list[float] = mixture.tolist()
+    first = 1.0 - sum(shares)
+    return (1.0 - first * first - sum(p * p for p in shares)) / (len(shares) + 1)
+
+
+def regret(lost: Array, loss: float, awake: Array, hedge: Hedge) -> None:
+    """Learn from the losses of a round, all of shape (n,), and that of the mixture."""
+    forgetting, regrets, magnitudes, _, _ = hedge
     # Plain floats: for a handful of experts they are faster than arrays.
+    loss = float(loss)
+    gained = [(loss - own) * share if share else 0.0 for own, share in zip(lost.tolist(), awake.tolist())]
+    regrets[:] = [forgetting * known + more for known, more in zip(regrets.tolist(), gained)]
+    magnitudes[:] = [forgetting * known + abs(more) for known, more in zip(magnitudes.tolist(), gained)]
+    strengthen(hedge)
+
+
+def strengthen(hedge: Hedge) -> None:
+    """Compute the strengths from regrets and magnitudes."""
+    _, regrets, magnitudes, prior, strengths = hedge
     pairs = [(r, 3.0 * magnitude + 3.0) for r, magnitude in zip(regrets.tolist(), magnitudes.tolist())]
     uppers = [(r + 1.0) * (r + 1.0) / scale if r > -1.0 else 0.0 for r, scale in pairs]
     lowers = [(r - 1.0) * (r - 1.0) / scale if r > 1.0 else 0.0 for r, scale in pairs]
     # Φ overflows at an exponent of 710. Only ratios of weights matter, so the largest exponent is taken out.
     top, exp = max(uppers, default=0.0), math.exp
-    return np.array([q * (exp(u - top) - exp(v - top)) for q, u, v in zip(prior.tolist(), uppers, lowers)])
+    strengths[:] = [q * (exp(u - top) - exp(v - top)) for q, u, v in zip(prior.tolist(), uppers, lowers)]
+
+
+#: Fold the scale into the matrix once it exceeds this, to avoid overflow.
+LARGE = 1e6
+
+
+def directions(views: Array, bend: float, learn_from: int, rule: RuleForm) -> tuple[Array, Array]:
+    """Directions P x for the views x of a sample, and xᵀ P x, from which P learns.
+
+    Parameters
+    ----------
+    views
+        Shape (views, n).
+    bend
+        Second derivative h of the loss by the score, times the weight of the sample.
+    learn_from
+        The view to learn from.
+    rule
+        P, which moves.
+
+    Returns
+    -------
+    Shapes (views, n) and (views,).
+
+    """
+    if isinstance(rule, Given):
+        return rule.directions, rule.squares
+    if isinstance(rule, FirstOrder):
+        return rule.rate * views, rule.rate * np.square(views).sum(1)
+    forgetting, inverse, numbers = rule
+    scale, _, trace, most = numbers.tolist()
+    full = inverse.ndim == 2
+    found = np.array([blas.dsymv(scale, inverse, view) for view in views]) if full else scale * inverse * views
+    squares: Array = (views * found).sum(1)
+    if full:
+        step = found[learn_from]
+        shrink = -bend / (scale * (forgetting + bend * float(squares[learn_from])))
+        blas.dsyr(shrink, step, a=inverse, overwrite_a=1)
+        numbers[TRACE] = trace = trace + shrink * float(step.dot(step))
+    else:
+        row = views[learn_from]
+        inverse[:] = 1.0 / (1.0 / inverse + (bend * scale / forgetting) * row * row)
+        numbers[TRACE] = trace = float(inverse.sum())
+    # Directions that are not seen for long must not become more uncertain than they were at first.
+    if forgetting < 1.0 and trace * scale < most:
+        numbers[SCALE] /= forgetting
+        numbers[LEFT] *= forgetting
+        if numbers[SCALE] > LARGE:
+            inverse *= numbers[SCALE]
+            numbers[SCALE] = 1.0
+            numbers[TRACE] = inverse.trace() if full else inverse.sum()
+    return found, squares
+
+
+def learn_linear(inputs: Array, bend: float, learn_from: int, off: Array, experts: Linear) -> None:
+    """Move linear models by their errors: w ← w + P x · error / (λ + h xᵀ P x), with P block by block.
+
+    Parameters
+    ----------
+    inputs
+        What the models read, shape (1, inputs), or (views, inputs) if the views differ.
+    bend, learn_from
+        As for `directions`.
+    off
+        How each score should move, shape (heads · rules · views, columns).
+    experts
+        The models, which move.
+
+    """
+    weights, n_rules = experts.weights, len(experts.rules[0])
+    moves = np.empty((n_rules, *inputs.shape))
+    damping = np.array([np.full(len(inputs), _forgetting(rule)) for rule in experts.rules[0]])
+    apart = off.reshape(len(experts.heads), n_rules, *weights.shape[2:])
+    start = 0
+    for k, (block, end) in enumerate(zip(experts.rules, experts.ends)):
+        for r, rule in enumerate(block):
+            moves[r, :, start:end], squares = directions(inputs[:, start:end], bend, learn_from, rule)
+            damping[r] += bend * squares
+        start = end
+        if k in experts.heads:
+            head = experts.heads.index(k)
+            gains = (moves[:, :, :end] / damping[:, :, None]).transpose(2, 0, 1)
+            weights[:end, n_rules * head : n_rules * (head + 1)] += gains[..., None] * apart[head]
+
+
+def _forgetting(rule: RuleForm) -> float:
+    return 1.0 if isinstance(rule, FirstOrder) else rule.forgetting
+
+
+# Functions of a row.
+
+
+#: Squared distances below this share of the mean one are rounding.
+SAME = 1e-9
+
+
+def features(rows: Array, form: FeatureForm) -> Array:
+    """Features of rows, shapes (k, d) and (k, n)."""
+    if isinstance(form, Same):
+        return rows
+    if isinstance(form, Fourier):
+        waves: Array = np.cos(rows @ form.frequencies.T + form.phases) * form.heights
+        return waves
+    there = slice(int(form.counts[0]))
+    if not there.stop:
+        return np.zeros((len(rows), form.outcomes.shape[1]))
+    apart = form.squares[there] - 2.0 * (rows @ form.rows[there].T) + np.square(rows).sum(1)[:, None]
+    # Rows that are the same but for rounding count alike.
+    apart = np.maximum(apart, SAME * (1.0 + apart.mean(1, keepdims=True)))
+    weights = form.weights[there] * np.square(apart.min(1, keepdims=True) / apart)
+    means: Array = weights @ form.outcomes[there] / weights.sum(1, keepdims=True)
+    return means
+
+
+def remember(row: Array, outcome: Array, weight: float, form: Nearest) -> None:
+    """Keep a row, of shape (d,), and its outcome; where there is no more room, in place of the oldest one."""
+    known, oldest = form.counts.tolist()
+    if known < len(form.rows):
+        at, form.counts[0] = known, known + 1
+    else:
+        at, form.counts[1] = oldest, (oldest + 1) % len(form.rows)
+    form.rows[at], form.outcomes[at] = row, outcome
+    form.squares[at], form.weights[at], form.earlier[at] = row @ row, weight, False
+
+
+# A whole round, for linear experts whose parts are all of a known form.
+
+
+def ask(
+    views: Array, limit: float, experts: Linear, hedge: Hedge, task: TaskForm
+) -> tuple[Array, Array, Array, Array, Array]:
+    """What is predicted for a sample.
+
+    Parameters
+    ----------
+    views
+        Standardized rows behind a leading 1, shape (1, d + 1), or (views, d + 1) if the views differ.
+    limit
+        What the experts read is clipped at ± this.
+    experts, hedge, task
+        Who predicts, who weighs, and what scores mean.
+
+    Returns
+    -------
+    What the experts predict, shape (n, columns), and 1 for those awake, 0 for those asleep, shape (n,); what they read,
+    shape (1, inputs) or (views, inputs); how much each counts, shape (n,); and the mixture, shape (columns,).
+
+    """
+    rows = clip(np.ascontiguousarray(views[:, 1:]), limit)
+    inputs = np.concatenate([np.ones((len(rows), 1)), *(features(rows, form) for form in experts.maps)], axis=1)
+    predicted = predictions(linear_scores(inputs, experts.weights), task)
+    weights = weigh(hedge.strengths, experts.awake)
+    return predicted, experts.awake, inputs, weights, weights.dot(predicted)
+
+
+def play(
+    inputs: Array,
+    learn_from: int,
+    predicted: Array,
+    mixture: Array,
+    target: Array,
+    weight: float,
+    experts: Linear,
+    hedge: Hedge,
+    task: TaskForm,
+) -> None:
+    """Learn from a sample for which this was predicted; `learn_from` is the view from which rules learn."""
+    lost, loss = losses(predicted, target, task), losses(mixture[None], target, task)
+    off, bend = errors(predicted, target, task), curvature(mixture, target, task)
+    regret(lost, loss[0], experts.awake, hedge)
+    learn_linear(inputs, weight * bend, learn_from, weight * off, experts)
+
+
+# What is absent from a row, given what is there.
+
+
+def complete(row: Array, mean: Array, covariance: Array | None, precision: Array) -> Array:
+    """A row in which the absent entries are their means given the others; as `expect`, for one row of shape (d,)."""
+    expected, _ = expect(row[None], mean, covariance, precision, np.ones(1))
+    completed: Array = expected[0]
+    return completed
+
+
+def expect(rows: Array, mean: Array, covariance: Array | None, precision: Array, weights: Array) -> tuple[Array, Array]:
+    """Rows as they are expected under a normal law.
+
+    Parameters
+    ----------
+    rows
+        Shape (n, d), NaN where absent.
+    mean
+        Shape (d,).
+    covariance
+        Shape (d, d); None if only its inverse is known.
+    precision
+        The inverse of the covariance, shape (d, d).
+    weights
+        How much each row counts, shape (n,).
+
+    Returns
+    -------
+    The rows with absent entries at their means given the others, shape (n, d); and the weighted sum of the covariances
+    of what is absent given the others, shape (d, d).
+
+    """
+    missing = rows != rows
+    members: dict[bytes, list[int]] = {}
+    for n in np.flatnonzero(missing.any(1)).tolist():
+        members.setdefault(missing[n].tobytes(), []).append(n)
+    expected, spread = rows.copy(), np.zeros(precision.shape)
+    for alike in members.values():
+        absent = missing[alike[0]]
+        a, o = np.flatnonzero(absent), np.flatnonzero(~absent)
+        apart = (rows[alike][:, o] - mean[o]).T
+        if covariance is None or 2 * len(a) <= len(mean):
+            left = inverse(precision[a[:, None], a])
+            pull = -left @ (precision[a[:, None], o] @ apart)
+        else:
+            gain = covariance[a[:, None], o] @ inverse(covariance[o[:, None], o])
+            left = covariance[a[:, None], a] - gain @ covariance[o[:, None], a]
+            pull = gain @ apart
+        expected[np.array(alike)[:, None], a] = mean[a] + pull.T
+        spread[a[:, None], a] += weights[alike].sum() * (left + left.T) / 2.0
+    return expected, spread
+
+
+def inverse(matrix: Array) -> Array:
+    """Inverse of a positive definite matrix."""
+    if not len(matrix):
+        return matrix
+    factor, failed = lapack.dpotrf(matrix, lower=1)
+    if failed:
+        return np.asarray(np.linalg.pinv(matrix, hermitian=True), dtype=np.float64)
+    lower, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
+    result: Array = lower + lower.T
+    result.flat[:: len(result) + 1] /= 2.0
+    return result

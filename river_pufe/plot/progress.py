@@ -43,7 +43,7 @@ def weights(steps: Iterable[Step], model: typing.Any = None, ax: Axes | None = N
     >>> steps = evaluate.iter_progressive_val_score(stream, model, metrics.Accuracy(), step=10)
     >>> ax = plot.weights(steps, model)
     >>> ax.get_ylabel(), len(ax.collections)
-    ('weight', 6)
+    ('weight', 7)
 
     """
     series = Series()

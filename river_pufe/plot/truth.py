@@ -44,7 +44,7 @@ def recovered(
     >>> pairs = [(x, truth) for (x, _), truth in zip(stream, stream.truth())]
     >>> ax = plot.recovered(pairs[-200:], model)
     >>> ax.get_title()
-    's0_0: R² = 0.88'
+    's0_0: R² = 0.98'
 
     """
     if key is None:

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-from .completion import Completion, ConditionalMean, RowSpace, incoherence, sample_bound
+from .completion import Completion, RowSpace, incoherence, sample_bound
 from .evolution import Event, Evolution, FeatureSpace
 from .feature_recovery import FeatureRecovery
+from .gaussian import Gaussian
+from .gaussian_rows import GaussianRows
+from .least_squares_rows import LeastSquaresRows
 from .linear_map import Affine, LinearMap
 from .reading import Reading
+from .row_model import RowModel
 from .scaling import NoScaler, RowScaler, Scaler
 from .spaces import FeatureSpaces
 
 __all__ = [
     "Affine",
     "Completion",
-    "ConditionalMean",
     "Event",
     "Evolution",
     "FeatureRecovery",
     "FeatureSpace",
     "FeatureSpaces",
+    "Gaussian",
+    "GaussianRows",
+    "LeastSquaresRows",
     "LinearMap",
     "NoScaler",
     "Reading",
+    "RowModel",
     "RowScaler",
     "RowSpace",
     "Scaler",

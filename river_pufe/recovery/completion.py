@@ -1,6 +1,7 @@
 """What do the absent entries of a row read, given the observed ones?
 
-Both completions work on what a sketch says about the rows of the same space. `incoherence` and `sample_bound` are the
+`RowSpace` is the paper's way, from what a sketch says about the rows of the same space; the default is that of
+`GaussianRows`. `incoherence` and `sample_bound` are the
 quantities of Theorem 1 of the paper, which says how many observed entries suffice.
 """
 
@@ -40,69 +41,6 @@ class Completion(Part, abc.ABC):
         A new row of shape (d,), or None if too few entries are observed.
 
         """
-
-    def trust_in_map(self, rows: int, inputs: int) -> float:
-        """Share in [0, 1] that the map from the current space has in completing a row of an overlap.
-
-        Parameters
-        ----------
-        rows
-            Number of rows that the map has seen.
-        inputs
-            Number of features of the current space.
-
-        """
-        return 0.0
-
-
-class ConditionalMean(Completion):
-    """Mean of the absent entries given the observed ones.
-
-    **When to use it.** Always, unless the paper's own completion is wanted: on real data the rows have full rank, and
-    the plain projection on the row space then fills zeros. Here a direction counts by its singular value.
-
-    For rows with mean m whose scatter is sketched by B it is $m_a + B_a^T (B_o B_o^T + \\rho I)^{-1} B_o (x_o - m_o)$,
-    where o are the observed and a the absent entries. In an overlap the observed entries of the current space have
-    their say too, through the map learned so far: with a share of n/(n + d) after n rows with d current features, as a
-    coefficient with one unit of prior evidence has it. Costs O(ℓ²d).
-
-    Parameters
-    ----------
-    ridge
-        Noise variance ρ, in units of one standardized row. Towards 0 even the faintest direction is trusted; towards
-        infinity absent entries become the mean.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from river_pufe.recovery.completion import ConditionalMean
-    >>> from river_pufe.sketch import FrequentDirections
-    >>> sketch = FrequentDirections(size=4)
-    >>> for t in range(1, 9):
-    ...     sketch.update(np.array([t, 2.0 * t, 3.0 * t]))
-    >>> row, absent = np.array([1.0, np.nan, np.nan]), np.array([False, True, True])
-    >>> ConditionalMean(ridge=1.0).complete(row, absent, sketch).round(2)
-    array([1.  , 1.99, 2.99])
-
-    """
-
-    def __init__(self, ridge: float = 10.0) -> None:
-        if not ridge > 0:
-            raise ValueError(f"ridge is a variance above 0, not {ridge!r}")
-        self.ridge = ridge
-
-    def complete(self, row: Array, absent: Mask, sketch: FrequentDirections) -> Array | None:
-        observed = ~absent
-        if not observed.any():
-            return None
-        left, right = sketch.regression(observed, absent, self.ridge)
-        mean = sketch.mean
-        completed = row.copy()
-        completed[absent] = mean[absent] + left @ (right @ (row[observed] - mean[observed]))
-        return completed
-
-    def trust_in_map(self, rows: int, inputs: int) -> float:
-        return rows / (rows + inputs)
 
 
 class RowSpace(Completion):

@@ -11,14 +11,14 @@ from river import base
 
 from ..guard import guarded
 from ..part import shown
-from ..sketch import FrequentDirections
 from ..state.stateful import Stateful
 from ..values import Array, Key, Mask, Sample, number
-from .completion import Completion, ConditionalMean
 from .evolution import Event, Evolution, FeatureSpace
-from .linear_map import Affine, LinearMap
+from .gaussian_rows import GaussianRows
+from .linear_map import Affine
 from .reading import COMPLETED, FRESH, PRESENT, Reading, Retired
-from .scaling import RowScaler, Scaler
+from .row_model import RowModel
+from .scaling import NewUnits, RowScaler, Scaler
 from .spaces import FeatureSpaces
 
 
@@ -28,13 +28,12 @@ class FeatureRecovery(Stateful, base.Transformer):
     **When to use it.** In front of a model that was trained on features that come and go: `FeatureRecovery() | model`
     keeps the model alive when its features vanish. It needs no label; the estimators of this package have one inside.
 
-    `learn_one` finds the feature spaces from the keys, gathers a sketch of the rows, and, in an overlap, learns the map
-    from the current space to the previous one on completed rows. `transform_one` returns the sample with all absent
-    features filled in: *completed* from the observed entries of their space while there are any, *recovered* by the
-    maps once their space has retired, and left out where nothing is known about them.
+    `learn_one` finds the feature spaces from the keys, and learns how the features hang together: within a space and,
+    in an overlap, between the current and the previous one. `transform_one` returns the sample with all absent
+    features filled in: *completed* from the observed ones of their space while there are any, *recovered* by maps once
+    their space has retired, and left out where nothing is known about them.
 
-    A sample without absent features costs O(ℓd) amortized, with ℓ the rows of the sketch; one with absent features
-    O(ℓ²d). Memory is O(ℓd) for each space that is remembered.
+    Costs and memory are those of the `row_model`; a map for each space that is remembered comes on top.
 
     Parameters
     ----------
@@ -42,12 +41,8 @@ class FeatureRecovery(Stateful, base.Transformer):
         What finds the spaces, and says what absence means.
     scaler
         What standardizes the rows inside.
-    completion
-        What fills the absent entries of a row from its observed ones.
-    linear_map
-        What computes the map from the current to the previous space.
-    sketch
-        What summarizes the rows seen. Its size ℓ bounds memory, and the rank of completions and maps.
+    row_model
+        What learns how the entries of a row hang together, and computes some from others.
 
     Attributes
     ----------
@@ -77,7 +72,7 @@ class FeatureRecovery(Stateful, base.Transformer):
     >>> recovery.vanished
     ('old',)
     >>> recovery.transform_one({"new": 50.0})
-    {'new': 50.0, 'old': 10.11}
+    {'new': 50.0, 'old': 10.00}
 
     References
     ----------
@@ -89,22 +84,16 @@ class FeatureRecovery(Stateful, base.Transformer):
         self,
         feature_spaces: FeatureSpaces | None = None,
         scaler: Scaler | None = None,
-        completion: Completion | None = None,
-        linear_map: LinearMap | None = None,
-        sketch: FrequentDirections | None = None,
+        row_model: RowModel | None = None,
     ) -> None:
         self.feature_spaces = feature_spaces if feature_spaces is not None else FeatureSpaces()
         # None stays None: a clone may be given other spaces, in which absence means something else.
         self.scaler = scaler
-        self.completion = completion if completion is not None else ConditionalMean()
-        self.linear_map = linear_map if linear_map is not None else LinearMap()
-        self.sketch = sketch if sketch is not None else FrequentDirections(centered=True)
+        self.row_model = row_model if row_model is not None else GaussianRows()
         self._spaces = self.feature_spaces.clone()
         centered = self.feature_spaces.absent == "missing"
         self._scaler = scaler.clone() if scaler is not None else RowScaler(centered=centered)
-        # Of the rows of the living spaces and, in an overlap, of the rows of the previous space before it.
-        self._sketch = self.sketch.clone()
-        self._previous: FrequentDirections | None = None
+        self._row_model = self.row_model.clone()
         self._retired: dict[int, Retired] = {}
 
     # What River asks for.
@@ -218,7 +207,7 @@ class FeatureRecovery(Stateful, base.Transformer):
         if gaps.any():
             rows = rows[: gaps.argmax()]
         self._spaces.advance_many(len(rows))
-        return [self._as_reading(row, view[None], True) for row, view in zip(rows, self._views(rows))]
+        return [self._as_reading(row, view[None], None, True) for row, view in zip(rows, self._views(rows))]
 
     def _views(self, rows: Array) -> Array:
         """Rows over the slots, standardized, behind a leading 1."""
@@ -226,54 +215,30 @@ class FeatureRecovery(Stateful, base.Transformer):
         self._scaler.scale(rows, out=views[:, 1:])
         return views
 
-    def _as_reading(self, row: Array, views: Array, usable: bool) -> Reading:
+    def _as_reading(self, row: Array, views: Array, filled: Array | None, usable: bool) -> Reading:
         spaces = self._spaces
-        return Reading(row, views, usable, spaces.keys, spaces.n_previous, self._scaler, self._retired.values())
+        return Reading(row, views, filled, usable, spaces.keys, spaces.n_previous, self._scaler, self._retired.values())
 
     def _reading(self, row: Array) -> Reading:
         p = self._spaces.n_previous
         views = np.empty((3 if p else 1, len(row) + 1))
         views[:, 0] = 1.0
         scaled = self._scaler.scale(row, out=views[0, 1:])
-        # Scaled values are clipped, so only a NaN can hide in this sum of squares.
+        # Scaled values are finite, so only a NaN can hide in this sum of squares.
         incomplete = not scaled.dot(scaled) < math.inf
         if incomplete and not p:
             views = np.repeat(views, 3, axis=0)
         elif p:
             views[1:] = views[0]
-        usable = True
+        filled, usable = None, True
         if incomplete:
-            scaled, absent = views[COMPLETED, 1:].copy(), np.isnan(scaled)
+            absent = np.isnan(row)
+            filled, usable = self._row_model.complete(self._scaler.standardize(row), absent)
             views[PRESENT, 1:][absent] = 0.0
-            views[COMPLETED:, 1:], usable = self._complete(scaled, absent)
+            views[COMPLETED:, 1:][:, absent] = filled[absent]
         if p:
             views[FRESH, 1 : p + 1] = 0.0
-        return self._as_reading(row, views, usable)
-
-    def _complete(self, scaled: Array, absent: Mask) -> tuple[Array, bool]:
-        """A row without gaps, and whether its previous part follows from observed entries of that part."""
-        own = self._spaces.n_previous or len(scaled)
-        sketch = self._sketch if self._previous is None else self._previous
-        filled, missing, usable = scaled.copy(), absent.copy(), True
-        if absent[:own].any():
-            completed = self.completion.complete(scaled[:own], absent[:own], sketch) if sketch.n else None
-            usable = completed is not None
-            if completed is not None:
-                filled[:own], missing[:own] = completed, False
-        trust = self.completion.trust_in_map(self._sketch.n, len(scaled) - own) if own < len(scaled) else 0.0
-        if missing.any() or trust:
-            mapped = self._map_to(absent, scaled)
-            filled[missing] = mapped[missing]
-            beside = absent & ~missing
-            filled[beside] += trust * (mapped[beside] - filled[beside])
-        return filled, usable
-
-    def _map_to(self, asked: Mask, scaled: Array) -> Array:
-        """A row whose asked entries follow from the others by the map; the mean where it knows nothing."""
-        mapped = scaled.copy()
-        known = self._sketch.n and not asked.all()
-        mapped[asked] = self.linear_map.solve(self._sketch, asked)(scaled[~asked]) if known else 0.0
-        return mapped
+        return self._as_reading(row, views, filled, usable)
 
     def advance(self, x: Sample, latest: Reading | None = None) -> tuple[Evolution, Reading]:
         """Follow the keys of a sample.
@@ -301,7 +266,7 @@ class FeatureRecovery(Stateful, base.Transformer):
         if evolution.opened:
             self._open(evolution, len(row))
         if evolution.settled:
-            self._previous = None
+            self._row_model.end_overlap(self._scaler)
         if evolution.keep is not None:
             evolution = dataclasses.replace(evolution, recover=self._drop(evolution, evolution.keep))
             row = row[evolution.keep]
@@ -309,22 +274,19 @@ class FeatureRecovery(Stateful, base.Transformer):
 
     def _open(self, evolution: Evolution, d: int) -> None:
         """Append slots, of which there are d then, for new keys."""
+        # First, because it may have to learn from rows that are in the units of the old slots.
+        self._row_model.extend(evolution.opened, evolution.overlap, self._scaler)
         self._scaler.extend(evolution.opened)
         for slot, origin in enumerate(evolution.origins, d - evolution.opened):
             if origin is not None:
                 space, position = origin
                 self._scaler.restore(slot, self._retired[space].statistics[:, position])
-        if evolution.overlap:
-            self._previous, self._sketch = self._sketch, self.sketch.clone()
-            self._sketch.extend(d)
-        else:
-            self._sketch.extend(evolution.opened)
         for retired in self._retired.values():
             if retired.recover is not None:
                 retired.recover.extend(evolution.opened)
 
     def _drop(self, evolution: Evolution, keep: Mask) -> Affine | None:
-        recover = self.linear_map.solve(self._sketch, ~keep) if self._sketch.n else None
+        recover = self._row_model.predict(~keep)
         for retired in self._retired.values():
             if retired.recover is not None:
                 retired.recover = retired.recover.compose(keep, recover) if recover is not None else None
@@ -332,24 +294,21 @@ class FeatureRecovery(Stateful, base.Transformer):
             self._retired[evolution.retired] = Retired(
                 self._spaces.retired(evolution.retired).vanished,
                 self._scaler.statistics(~keep),
-                recover,
+                recover.uncorrelated() if recover is not None else None,
             )
         for identifier in evolution.forgotten:
             del self._retired[identifier]
         self._scaler.keep(keep)
-        self._sketch.keep(keep)
+        self._row_model.keep(keep)
         return recover
 
-    def update(self, reading: Reading) -> None:
-        """Update the statistics of the scaler, and the sketch."""
-        if reading.usable:
-            self._sketch.update(reading.completed[1:])
-        if (units := self._scaler.update(reading.row)) is not None:
-            factor, shift = units
-            self._sketch.rescale(factor, shift)
-            if self._previous is not None:
-                own = self._spaces.n_previous
-                self._previous.rescale(factor[:own], shift[:own])
+    def update(self, reading: Reading) -> NewUnits | None:
+        """Learn what is usual for each feature, and how they hang together; the units, where they are new."""
+        self._row_model.update(reading)
+        units = self._scaler.update(reading.row)
+        if units is not None:
+            self._row_model.rescale(units.factor, units.shift)
             for retired in self._retired.values():
                 if retired.recover is not None:
-                    retired.recover.rescale(factor, shift)
+                    retired.recover.rescale(units.factor, units.shift)
+        return units

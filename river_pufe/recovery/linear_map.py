@@ -23,12 +23,28 @@ class Affine:
         Shape (k, inputs).
     offset
         Shape (outputs,).
+    covariance
+        Covariance of what the map leaves open, shape (outputs, outputs), or its diagonal; NaN where it is not known.
 
     """
 
     left: Array
     right: Array
     offset: Array
+    covariance: Array
+
+    @classmethod
+    def from_matrix(cls, matrix: Array, offset: Array, covariance: Array) -> Affine:
+        """The map x ↦ offset + matrix x."""
+        outputs, inputs = matrix.shape
+        if outputs <= inputs:
+            return cls(np.eye(outputs), matrix, offset, covariance)
+        return cls(matrix, np.eye(inputs), offset, covariance)
+
+    @property
+    def variance(self) -> Array:
+        """The diagonal of the covariance, shape (outputs,)."""
+        return self.covariance if self.covariance.ndim == 1 else self.covariance.diagonal().copy()
 
     def __call__(self, row: Array) -> Array:
         return self.offset + self.left @ (self.right @ row)
@@ -40,13 +56,26 @@ class Affine:
         """
         return self.right.T @ (self.left.T @ weights), self.offset @ weights
 
+    def uncorrelated(self) -> Affine:
+        """The same map, of whose covariance only the diagonal is kept."""
+        return dataclasses.replace(self, covariance=self.variance)
+
     def compose(self, kept: Mask, dropped: Affine) -> Affine:
-        """This map after another one: some of its inputs are kept, the others computed from those by `dropped`."""
+        """This map after another one: some of its inputs are kept, the others computed from those by `dropped`.
+
+        What either leaves open adds up; of the covariance the diagonal is kept.
+        """
         through = self.right[:, ~kept]
+        error = self.left @ through
+        if dropped.covariance.ndim == 1:
+            carried = np.square(error) @ dropped.covariance
+        else:
+            carried = np.einsum("oi,ij,oj->o", error, dropped.covariance, error)
         return Affine(
             self.left,
             self.right[:, kept] + (through @ dropped.left) @ dropped.right,
             self.offset + self.left @ (through @ dropped.offset),
+            self.variance + carried,
         )
 
     def rescale(self, factor: Array, shift: Array) -> None:
@@ -99,4 +128,5 @@ class LinearMap(Part):
         inputs = ~outputs
         left, right = sketch.regression(inputs, outputs, self.ridge)
         mean = sketch.mean
-        return Affine(left, right, mean[outputs] - left @ (right @ mean[inputs]))
+        unknown = np.full(len(left), np.nan)
+        return Affine(left, right, mean[outputs] - left @ (right @ mean[inputs]), unknown)

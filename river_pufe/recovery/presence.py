@@ -74,11 +74,17 @@ class Presence:
         open_gap = np.where(self._since >= 0, round_ - self._since, 0)
         return round_ - self._born - self._absences - open_gap
 
-    def update(self, present: Mask, round_: int, significance: float) -> tuple[list[int], list[int]]:
-        """Account for one round; the slots that returned from the gone, and those that have vanished."""
+    def update(self, values: Array, round_: int, significance: float) -> tuple[list[int], list[int]]:
+        """Account for the values of one round, NaN where absent.
+
+        Returns
+        -------
+        The slots that returned from the gone, and those that have vanished.
+
+        """
         limit = math.log(significance) - _ROUNDING if significance else -math.inf
         return kernels.account(
-            present,
+            values,
             round_,
             limit,
             self.present,

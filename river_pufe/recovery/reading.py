@@ -49,6 +49,8 @@ class Reading:
         Three ways to see the row, standardized, behind a leading 1: what is *present* (absent entries are the mean),
         *completed*, and the *fresh* part, in which the previous space is left out. Shape (3, d + 1), or (1, d + 1)
         where all three are the same.
+    filled
+        `standardized`, where something was absent; None where nothing was.
     usable
         Whether the map may learn from it: in an overlap, whether the previous part could be completed.
     keys
@@ -64,6 +66,7 @@ class Reading:
 
     row: Array
     views: Array
+    filled: Array | None
     usable: bool
     keys: Sequence[Key]
     n_previous: int
@@ -82,6 +85,11 @@ class Reading:
         previous = self.row[: self.n_previous]
         return len(previous) > 0 and not bool(np.isnan(previous).all())
 
+    @property
+    def standardized(self) -> Array:
+        """The completed row in the units of the scaler, of which less is clipped than of the views, shape (d,)."""
+        return self.filled if self.filled is not None else self.scaler.standardize(self.row)
+
     @functools.cached_property
     def present(self) -> dict[Key, float]:
         """The known features that are there, by key, in their own units."""
@@ -90,7 +98,7 @@ class Reading:
     @functools.cached_property
     def known(self) -> dict[Key, float]:
         """All features by key, in their own units: absent ones completed, those of retired spaces recovered."""
-        row = self.completed[1:]
+        row = self.standardized
         completed = np.where(np.isnan(self.row), self.scaler.unscale(row), self.row)
         known: dict[Key, float] = {}
         for retired in self.retired:

@@ -6,7 +6,7 @@ import numpy as np
 
 from .. import kernels
 from ..state.parts import Stored
-from ..values import Key, Mask, Sample
+from ..values import Array, Key, Mask, Sample
 
 
 class RowReader(Stored):
@@ -47,7 +47,7 @@ class RowReader(Stored):
         self.keys = [self.keys[slot] for slot in np.flatnonzero(mask)]
         self.slots = {key: slot for slot, key in enumerate(self.keys)}
 
-    def read(self, x: Sample, gone: Mask) -> kernels.Row:
+    def read(self, x: Sample, gone: Mask) -> tuple[Array, Array, dict[Key, float]]:
         """Row of a sample. Costs O(d).
 
         Parameters
@@ -57,17 +57,21 @@ class RowReader(Stored):
         gone
             Which slots have vanished, shape (d,): absence does not mean 0 there.
 
+        Returns
+        -------
+        The row and the values that are there, both by slot, shape (d,), NaN where there is none; and the values under
+        keys that have no slot.
+
         Raises
         ------
         ValueError
             If a value is not a finite number, also under a key that is not known.
 
         """
-        row = kernels.read(x, self.keys, self.slots)
-        if self.absent == "zero":
-            # What has vanished would not read zero, and nothing must learn that it does.
-            return kernels.Row(np.where(row.present | gone, row.values, 0.0), row.present, row.unknown)
-        return row
+        values, unknown = kernels.read(x, self.keys, self.slots)
+        # What has vanished would not read zero, and nothing must learn that it does.
+        row = np.where(np.isnan(values) & ~gone, 0.0, values) if self.absent == "zero" else values
+        return row, values, unknown
 
     def columns(self, keys: list[Key]) -> list[int] | None:
         """Columns of the slots in samples of some keys; None if one of the slots has none."""

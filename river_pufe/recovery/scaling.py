@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import abc
+import dataclasses
 import math
 import typing
 
 import numpy as np
 
+from .. import kernels
 from ..part import Part
 from ..state.parts import Stored
 from ..values import Array, Mask
@@ -26,6 +28,26 @@ ROUNDING = 1e-13
 _FARTHEST = 1e50
 #: Units are renewed once a quarter more rows have been seen, and after this many rows at the latest.
 _GROWTH, _LATEST = 1.25, 64
+
+
+@dataclasses.dataclass(frozen=True)
+class NewUnits:
+    """Units in place of former ones: what was z is now factor · z + shift.
+
+    Parameters
+    ----------
+    factor
+        Shape (d,).
+    shift
+        Shape (d,).
+    seen
+        Number of values that the former unit rests on, shape (d,).
+
+    """
+
+    factor: Array
+    shift: Array
+    seen: Array
 
 
 class Scaler(Part, abc.ABC):
@@ -47,18 +69,16 @@ class Scaler(Part, abc.ABC):
         """Scaled row, written to `out`; both of shape (d,), or (n, d) for several rows."""
 
     @abc.abstractmethod
+    def standardize(self, rows: Array) -> Array:
+        """Rows in the same units as statistics may take them: no entry counts for too much. Shape (d,) or (n, d)."""
+
+    @abc.abstractmethod
     def unscale(self, scaled: Array) -> Array:
         """The row whose scaled form is `scaled`, shape (d,)."""
 
     @abc.abstractmethod
-    def update(self, row: Array) -> tuple[Array, Array] | None:
-        """Learn from one more row, and from time to time renew the units.
-
-        Returns
-        -------
-        Where the units are new, factor and shift, both of shape (d,): what was z is now factor · z + shift.
-
-        """
+    def update(self, row: Array) -> NewUnits | None:
+        """Learn from one more row, and from time to time renew the units."""
 
     @abc.abstractmethod
     def extend(self, n: int) -> None:
@@ -77,18 +97,13 @@ class Scaler(Part, abc.ABC):
         """Take up what was known of a slot, shape (4,)."""
 
 
-def _clip(row: Array, limit: float, out: Array) -> Array:
-    np.minimum(row, limit, out=out)
-    return np.maximum(out, -limit, out=out)
-
-
 class RowScaler(Stored, Scaler):
-    """Standardize the entries of a row, and clip them.
+    """Standardize the entries of a row.
 
     **When to use it.** As a part of `FeatureRecovery`, so that raw values work and one spike changes little.
 
-    An entry is expressed as the number of standard deviations from its mean, clipped at ± `clip`; without `centered`,
-    as a multiple of the root mean square of the entries that are not 0. The statistics are updated with each row; the
+    An entry is expressed as the number of standard deviations from its mean; without `centered`, as a multiple of the
+    root mean square of the entries that are not 0. The statistics are updated with each row; the
     units are renewed from them from time to time, so that sketches and maps of earlier rows can be expressed in the
     new units exactly. The statistics count a value as at most ten deviations away, so a spike of 1e9 does not blind
     them, and a lasting change of scale is followed. Absent entries (NaN) stay absent and do not count. A slot without
@@ -98,7 +113,8 @@ class RowScaler(Stored, Scaler):
     Parameters
     ----------
     clip
-        Largest standardized value. Small values hide what is special about a row; at infinity a spike counts in full.
+        Largest standardized value from which is learned how features hang together. Small values bend linear relations;
+        at infinity a spike counts in full. (What experts see is clipped by the task.)
     memory
         Number of samples that the statistics remember. Small values follow a drifting scale closely, and make standard
         deviations noisy; at infinity they are those of all samples.
@@ -107,7 +123,7 @@ class RowScaler(Stored, Scaler):
 
     """
 
-    def __init__(self, clip: float = 3.0, memory: float = 1000.0, centered: bool = True) -> None:
+    def __init__(self, clip: float = 6.0, memory: float = 1000.0, centered: bool = True) -> None:
         if not clip > 0:
             raise ValueError(f"clip is a number of standard deviations above 0, not {clip!r}")
         if not memory >= 1:
@@ -140,22 +156,24 @@ class RowScaler(Stored, Scaler):
         return self._next - self._age
 
     def scale(self, row: Array, out: Array) -> Array:
-        np.subtract(row, self.mean, out=out)
-        out *= self._inverse
-        return _clip(out, self._limit, out)
+        out[:] = kernels.standardize(row, self.mean, self._inverse, _FARTHEST)
+        return out
+
+    def standardize(self, rows: Array) -> Array:
+        return kernels.standardize(rows, self.mean, self._inverse, self._limit)
 
     def unscale(self, scaled: Array) -> Array:
         return self.mean + scaled * self.deviation
 
-    def update(self, row: Array) -> tuple[Array, Array] | None:
+    def update(self, row: Array) -> NewUnits | None:
         self._latest[self._n_latest] = row
         self._n_latest += 1
         self._age += 1
         return self._renew() if self._age >= self._next else None
 
-    def _renew(self) -> tuple[Array, Array]:
+    def _renew(self) -> NewUnits:
         self._next = self._age + math.ceil(min(self._age * (_GROWTH - 1.0), _LATEST))
-        mean, deviation, inverse = self.mean, self.deviation, self._inverse
+        mean, deviation, inverse, seen = self.mean, self.deviation, self._inverse, self._n.copy()
         collapsed = self._learn(self._latest[: self._n_latest] - mean)
         self._n_latest = 0
         self.deviation = np.sqrt(self._variance)
@@ -165,7 +183,7 @@ class RowScaler(Stored, Scaler):
         # likewise after a scale that a spike had inflated was reset.
         known = varies & (inverse > 0) & ~collapsed
         factor = np.where(known, deviation * self._inverse, 1.0)
-        return factor, np.where(known, (mean - self.mean) * self._inverse, 0.0)
+        return NewUnits(factor, np.where(known, (mean - self.mean) * self._inverse, 0.0), seen)
 
     def _learn(self, shifts: Array) -> Mask:
         """Learn from a block of rows, shape (k, d), given as distances from the mean; which slots start anew."""
@@ -226,7 +244,11 @@ class NoScaler(Scaler):
         return _LATEST
 
     def scale(self, row: Array, out: Array) -> Array:
-        return _clip(row, _FARTHEST, out)
+        out[:] = kernels.clip(row, _FARTHEST)
+        return out
+
+    def standardize(self, rows: Array) -> Array:
+        return kernels.clip(rows, _FARTHEST)
 
     def unscale(self, scaled: Array) -> Array:
         return scaled

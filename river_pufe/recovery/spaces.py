@@ -142,7 +142,7 @@ class FeatureSpaces(Part):
             If a value is not a finite number, also under a key that is not known.
 
         """
-        return self._reader.read(x, self._presence.gone).values
+        return self._reader.read(x, self._presence.gone)[0]
 
     def expects(self, keys: list[Key]) -> bool:
         """Whether a sample of these keys changes nothing, if each slot is among them and has a value."""
@@ -171,17 +171,17 @@ class FeatureSpaces(Part):
             As `read`; nothing has changed then.
 
         """
-        values, present, unknown = self._reader.read(x, self._presence.gone)
+        row, values, unknown = self._reader.read(x, self._presence.gone)
         self._warn()
         evolution = UNCHANGED
         if unknown:
             evolution = self._open(list(unknown))
-            present = np.append(present, np.ones(len(unknown), dtype=bool))
-            values = np.append(values, list(unknown.values()))
-        if self._account(present) or unknown or self.rounds >= self._settles_at:
+            new = list(unknown.values())
+            row, values = np.append(row, new), np.append(values, new)
+        if self._account(values) or unknown or self.rounds >= self._settles_at:
             evolution = self._settle(evolution)
         self.rounds += 1
-        return dataclasses.replace(evolution, spaces=self.spaces) if evolution else UNCHANGED, values
+        return dataclasses.replace(evolution, spaces=self.spaces) if evolution else UNCHANGED, row
 
     def _warn(self) -> None:
         """Tell the user, once, what the keys should not be like: before a sample, so that nothing is half done."""
@@ -207,12 +207,14 @@ class FeatureSpaces(Part):
         self._presence.extend(len(unknown), self.rounds)
         return Evolution(opened=len(unknown), overlap=overlap, origins=origins)
 
-    def _account(self, present: Mask) -> bool:
+    def _account(self, values: Array) -> bool:
         """Whether a key has vanished or returned."""
-        returned, vanished = self._presence.update(present, self.rounds, self.significance)
+        returned, vanished = self._presence.update(values, self.rounds, self.significance)
+        if not (returned or vanished):
+            return False
         self._log("returned", self._named(returned))
         self._log("vanished", self._named(vanished))
-        return bool(returned or vanished)
+        return True
 
     def _settle(self, evolution: Evolution) -> Evolution:
         """End an overlap when the evidence is in, and drop what is gone for good."""

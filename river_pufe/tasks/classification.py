@@ -6,13 +6,14 @@ import math
 import typing
 
 import numpy as np
-from scipy import special
 
+from .. import kernels
 from ..state.parts import Stored
 from ..values import Array, Key, is_there
 from .task import Task
 
 Label = typing.Hashable
+_PROBABILITIES = kernels.Probabilities()
 #: Scores of River models are clipped at ± this: beyond it, rounding loses the other probabilities.
 _CERTAIN = 20.0
 #: NumPy scalars that stay as they are: in plain Python one of nanoseconds would be an int.
@@ -33,11 +34,14 @@ class Classification(Stored, Task):
 
     """
 
-    DERIVED = ("_targets",)
+    DERIVED = ("_outcomes", "_targets")
+    form = _PROBABILITIES
+    _outcomes: dict[Label, Array]
+    _targets: dict[Label, Array]
 
     def __init__(self) -> None:
         self.classes: list[Label] = []
-        self._targets: dict[Label, Array] = {}
+        self.rebuild()
         self._unseen: set[Label] = set()
 
     @property
@@ -71,40 +75,34 @@ class Classification(Stored, Task):
         self.rebuild()
 
     def rebuild(self) -> None:
-        columns = np.eye(len(self.classes))[:, 1:]
-        self._targets = dict(zip(self.classes, columns))
+        outcomes = np.eye(len(self.classes))
+        self._outcomes = dict(zip(self.classes, outcomes))
+        self._targets = dict(zip(self.classes, outcomes[:, 1:]))
 
-    def learn(self, y: Label) -> None:
+    def learn(self, y: Label, mixture: Array) -> None:
         pass
 
     def target(self, y: Label) -> Array:
         return self._targets[y]
 
+    @property
+    def n_outcomes(self) -> int:
+        return len(self.classes)
+
+    def outcome(self, y: Label) -> Array:
+        return self._outcomes[y]
+
     def predictions(self, scores: Array) -> Array:
-        odds: Array
-        if scores.shape[1] == 1:
-            odds = special.expit(scores)
-            return odds
-        top = np.maximum(scores.max(1, initial=0.0, keepdims=True), 0.0)
-        odds = np.exp(scores - top)
-        odds /= odds.sum(1, keepdims=True) + np.exp(-top)
-        return odds
+        return kernels.predictions(scores, _PROBABILITIES)
 
     def errors(self, predictions: Array, target: Array) -> Array:
-        off = target - predictions
-        n = off.shape[1]
-        return off if n == 1 else (off + off.sum(1, keepdims=True)) * (n / (n + 1))
+        return kernels.errors(predictions, target, _PROBABILITIES)
 
     def losses(self, predictions: Array, target: Array) -> Array:
-        off = predictions - target
-        squares = off * off
-        losses: Array = squares[:, 0] if off.shape[1] == 1 else 0.5 * (squares.sum(1) + np.square(off.sum(1)))
-        return losses
+        return kernels.losses(predictions, target, _PROBABILITIES)
 
-    def curvature(self, mixture: Array) -> float:
-        probabilities: list[float] = mixture.tolist()
-        first = 1.0 - sum(probabilities)
-        return (1.0 - first * first - sum(p * p for p in probabilities)) / (len(probabilities) + 1)
+    def curvature(self, mixture: Array, target: Array) -> float:
+        return kernels.curvature(mixture, target, _PROBABILITIES)
 
     def scores(self, model: typing.Any, x: dict[Key, typing.Any]) -> Array:
         answer = model.predict_proba_one(x)
@@ -143,8 +141,8 @@ class MarginClassification(Classification):
         losses: Array = np.minimum(total - predictions @ target, 1.0)
         return losses
 
-    def curvature(self, mixture: Array) -> float:
-        return super().curvature(super().predictions(mixture[None])[0])
+    def curvature(self, mixture: Array, target: Array) -> float:
+        return super().curvature(super().predictions(mixture[None])[0], target)
 
     def answer(self, mixture: Array) -> dict[Label, float]:
         return super().answer(super().predictions(mixture[None])[0])

@@ -7,13 +7,22 @@ import typing
 
 import numpy as np
 
+from .. import kernels
 from ..values import LARGEST, Array, Key
 from .target_scaling import TargetScaler
 from .task import Task
 
+#: An error counts for as many deviations of the target at most.
+_FARTHEST = 4.0
+#: Of the usual error, the share of the latest round; and the least of it, next to the deviation: smaller is rounding.
+_SHARE, _LEAST = 0.01, 1e-20
+
 
 class _Numbers(Task):
     """What all tasks with numbers have in common: one column, and predictions that are the scores."""
+
+    clip = 20.0
+    exact = True
 
     @property
     def n_columns(self) -> int:
@@ -31,6 +40,13 @@ class _Numbers(Task):
             )
         return min(max(number, -LARGEST), LARGEST)
 
+    @property
+    def n_outcomes(self) -> int:
+        return 1
+
+    def outcome(self, y: float) -> Array:
+        return np.minimum(np.maximum(self.target(y), -self.clip), self.clip)
+
     def predictions(self, scores: Array) -> Array:
         return scores
 
@@ -39,11 +55,12 @@ class _Numbers(Task):
 
 
 class Regression(_Numbers):
-    """Standardized numbers are averaged; the squared error, in units of two standard deviations, judges them.
+    """Standardized numbers are averaged; the squared error, in units of what is usual for it, judges them.
 
     The mean and the deviation of the target are those of a `TargetScaler`. The loss of a prediction z for a target y,
-    both standardized, is $\\min(1, (z - y)^2 / 4)$; an error moves the learners as one of at most four deviations, so
-    an outlier destroys nothing.
+    both standardized, is $\\min(1, (z - y)^2 / 4 s^2)$, with $s^2$ the mean squared error of the mixture in the last
+    hundred rounds or so: where there is little noise, small differences count. An error counts for it, and moves the
+    learners, as one of at most four deviations, so an outlier destroys nothing.
 
     Parameters
     ----------
@@ -55,26 +72,42 @@ class Regression(_Numbers):
     def __init__(self, memory: float = 1000.0) -> None:
         self.memory = memory
         self._scaler = TargetScaler(memory)
+        # Mean squared error of the mixture, and the number of rounds it is the mean of.
+        self._usual, self._n = 0.0, 0
 
     def register(self, y: float) -> None:
         pass
 
-    def learn(self, y: float) -> None:
-        self._scaler.learn(y)
+    def learn(self, y: float, mixture: Array) -> tuple[float, float] | None:
+        off = min(max(float(mixture[0]) - self._scaler.scale(y), -_FARTHEST), _FARTHEST)
+        self._n += 1
+        self._usual += max(1.0 / self._n, _SHARE) * (off * off - self._usual)
+        units = self._scaler.learn(y)
+        if units is not None:
+            self._usual *= units[0] * units[0]
+        return units
 
     def target(self, y: float) -> Array:
         return np.array([self._scaler.scale(y)])
 
+    @property
+    def form(self) -> kernels.Numbers:
+        return self._form()
+
+    def _form(self) -> kernels.Numbers:
+        most = 2.0 * math.sqrt(max(self._usual, _LEAST)) if self._n else 2.0
+        # What has no unit teaches nothing, and a sample whose error is clipped as much less: learners must not be
+        # certain of what they have not learned.
+        return kernels.Numbers(_FARTHEST, most, self._scaler.has_unit)
+
     def errors(self, predictions: Array, target: Array) -> Array:
-        return np.minimum(np.maximum(target - predictions, -4.0), 4.0)
+        return kernels.errors(predictions, target, self._form())
 
     def losses(self, predictions: Array, target: Array) -> Array:
-        off = 0.5 * (predictions[:, 0] - target[0])
-        losses: Array = np.minimum(off * off, 1.0)
-        return losses
+        return kernels.losses(predictions, target, self._form())
 
-    def curvature(self, mixture: Array) -> float:
-        return 1.0
+    def curvature(self, mixture: Array, target: Array) -> float:
+        return kernels.curvature(mixture, target, self._form())
 
     def answer(self, mixture: Array) -> float:
         return self._scaler.unscale(float(mixture[0]))
@@ -93,7 +126,7 @@ class PlainRegression(_Numbers):
     def register(self, y: float) -> None:
         self._low, self._high = min(self._low, y), max(self._high, y)
 
-    def learn(self, y: float) -> None:
+    def learn(self, y: float, mixture: Array) -> None:
         pass
 
     def target(self, y: float) -> Array:
@@ -107,7 +140,7 @@ class PlainRegression(_Numbers):
         losses: Array = np.square(np.minimum(np.abs(off), 1.0))
         return losses
 
-    def curvature(self, mixture: Array) -> float:
+    def curvature(self, mixture: Array, target: Array) -> float:
         return 2.0
 
     def answer(self, mixture: Array) -> float:

@@ -43,6 +43,11 @@ class TargetScaler(Part):
         # Least, largest and number of the latest targets.
         self._latest = math.inf, -math.inf, 0
 
+    @property
+    def has_unit(self) -> bool:
+        """Whether targets have differed."""
+        return self._deviation > 0.0
+
     def scale(self, y: float) -> float:
         """A target, standardized."""
         off = (y - self._mean) / self._deviation if self._deviation else 0.0
@@ -52,22 +57,38 @@ class TargetScaler(Part):
         """The target whose standardized value is `scaled`; 0.0 before the first target."""
         return self._mean + self._deviation * scaled if self._n else 0.0
 
-    def learn(self, y: float) -> None:
-        """Update mean and deviation."""
+    def learn(self, y: float) -> tuple[float, float] | None:
+        """Update mean and deviation.
+
+        Returns
+        -------
+        Factor and shift: what was z is now factor · z + shift. None where there was no unit, or there is a new one
+        that has nothing to do with the one before.
+
+        """
+        mean, deviation = self._mean, self._deviation
+        if self._update(y) or not deviation or not self._deviation:
+            return None
+        return deviation / self._deviation, (mean - self._mean) / self._deviation
+
+    def _update(self, y: float) -> bool:
+        """Whether the statistics start anew."""
         self._n += 1
         if self._deviation == 0.0 and len(self._first) == _FIRST:
             self._n, self._first = 2, [self._mean]
-        if self._has_collapsed(y):
+        collapsed = self._has_collapsed(y)
+        if collapsed:
             self._n, self._first = 1, []
         if len(self._first) < _FIRST:
             self._first.append(y)
             self._start()
-            return
+            return collapsed
         rate = 1.0 / min(self._n, self.memory)
         limit = WINSOR * self._deviation
         shift = min(max(y - self._mean, -limit), limit)
         self._mean += rate * shift
         self._deviation = math.sqrt((1.0 - rate) * (self._deviation**2 + rate * shift * shift))
+        return collapsed
 
     def _has_collapsed(self, y: float) -> bool:
         low, high, n = self._latest

@@ -16,7 +16,21 @@ from ..values import Array, Key
 
 
 class Task(Part, abc.ABC):
-    """Scores to predictions, predictions to losses, their mean to an answer."""
+    """Scores to predictions, predictions to losses, their mean to an answer.
+
+    Attributes
+    ----------
+    clip
+        Largest standardized value of a feature that a linear learner should read. A class is as certain as it can be a
+        few deviations away from the mean; a number goes on growing along a line.
+    exact
+        Whether learners should express what they know in new units where units change. Classes are learned as well
+        from weights that belong to the standardized features, whatever those are; a number is off by what they miss.
+
+    """
+
+    clip: float = 3.0
+    exact: bool = False
 
     @property
     @abc.abstractmethod
@@ -32,12 +46,27 @@ class Task(Part, abc.ABC):
         """Make room for a target, before anything is predicted for it."""
 
     @abc.abstractmethod
-    def learn(self, y: typing.Any) -> None:
-        """Learn from a target, after everything was predicted for it."""
+    def learn(self, y: typing.Any, mixture: Array) -> tuple[float, float] | None:
+        """Learn from a target, after `mixture` was predicted for it.
+
+        Returns
+        -------
+        Where scores have another unit after that, factor and shift: what was s is now factor · s + shift.
+
+        """
 
     @abc.abstractmethod
     def target(self, y: typing.Any) -> Array:
         """What the predictions should have been, shape (columns,)."""
+
+    @property
+    @abc.abstractmethod
+    def n_outcomes(self) -> int:
+        """Number of entries of an outcome."""
+
+    @abc.abstractmethod
+    def outcome(self, y: typing.Any) -> Array:
+        """A target as something to learn from: an entry for each class, or the number, so far as it is no outlier."""
 
     @abc.abstractmethod
     def predictions(self, scores: Array) -> Array:
@@ -52,8 +81,8 @@ class Task(Part, abc.ABC):
         """Losses in [0, 1], shape (n,)."""
 
     @abc.abstractmethod
-    def curvature(self, mixture: Array) -> float:
-        """Second derivative of the learners' loss by the score, at the mixture of shape (columns,)."""
+    def curvature(self, mixture: Array, target: Array) -> float:
+        """Second derivative of the learners' loss by the score, at the mixture; both of shape (columns,)."""
 
     @abc.abstractmethod
     def scores(self, model: typing.Any, x: dict[Key, typing.Any]) -> Array:

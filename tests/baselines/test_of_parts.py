@@ -11,7 +11,7 @@ import pytest
 from river import base
 
 from river_pufe import PUFEClassifier, PUFERegressor, baselines, datasets
-from river_pufe.pufe import paper_recovery
+from river_pufe.sketch import FrequentDirections
 
 METHODS = {
     "NOGD": (baselines.NOGDClassifier, baselines.NOGDRegressor, {}),
@@ -205,7 +205,7 @@ def test_several_classes(method):
 
 def test_zeros_leave_what_was_observed():
     row, absent = np.array([3.0, np.nan, -1.0]), np.array([False, True, False])
-    completed = baselines.Zeros().complete(row, absent, paper_recovery().sketch)
+    completed = baselines.Zeros().complete(row, absent, FrequentDirections())
     np.testing.assert_array_equal(completed, [3.0, 0.0, -1.0])
     assert np.isnan(row[1])
 

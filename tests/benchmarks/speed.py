@@ -27,6 +27,8 @@ LONG, LONG_CHANGES = 1_000_000, 50
 CHANGES = (0, 1, 3, 10, 30)
 ROUNDS = 1500
 TURNS = 5
+#: Those of all figures: ours is blue.
+BLUE, ORANGE = "#0072B2", "#D55E00"
 
 
 def river():
@@ -253,18 +255,18 @@ def draw(path, after, changes, memory):
     import matplotlib.pyplot as plt
 
     _, (time_axes, change_axes, memory_axes) = plt.subplots(1, 3, figsize=(11, 3.2), layout="constrained")
-    for label, position, style in (("River", 0, "o--"), ("PUFE", 1, "s-")):
-        time_axes.loglog(list(after), [v[position] for v in after.values()], style, label=label)
+    for label, position, style, colour in (("PUFE", 1, "s-", BLUE), ("River", 0, "o--", ORANGE)):
+        time_axes.loglog(list(after), [v[position] for v in after.values()], style, color=colour, label=label)
     time_axes.set(xlabel="features", ylabel="µs a sample", title="after a change")
     time_axes.legend()
-    change_axes.plot(list(changes), [v[2] for v in changes.values()], "s-", color="C1")
+    change_axes.plot(list(changes), [v[2] for v in changes.values()], "s-", color=BLUE)
     change_axes.set(
         xlabel="past changes",
         ylabel="ratio to River",
         ylim=(0, 1.2 * max(v[2] for v in changes.values())),
         title="16 features",
     )
-    memory_axes.plot(list(memory), [v[0] for v in memory.values()], "s-", color="C1")
+    memory_axes.plot(list(memory), [v[0] for v in memory.values()], "s-", color=BLUE)
     memory_axes.set(
         xlabel="features",
         ylabel="peak MB",

@@ -1,0 +1,196 @@
+"""What do absent entries read, and lost ones, if the rows are Gaussian?"""
+
+from __future__ import annotations
+
+import math
+import typing
+
+import numpy as np
+
+from ..state.packing import packed, unpacked
+from ..state.parts import Stored
+from ..values import Array, Mask
+from .gaussian import Gaussian
+from .linear_map import Affine
+from .low_rank import LowRankGaussian
+from .overlap import Overlap
+from .reading import Reading
+from .row_law import RowLaw
+from .row_model import RowModel
+from .scaling import Scaler
+from .scatter import Scatter
+from .wide import SIZE, WideOverlap, WideScatter
+
+#: Rows that are kept as they came, at most.
+_WINDOW = 64
+#: Rows that wait until they are learned: while values are missing, and while none are.
+_WITH_GAPS, _WITHOUT_GAPS = 16, 32
+
+
+class GaussianRows(Stored, RowModel):
+    """Rows are Gaussian: each entry is what it should be on average given all others, and known how precisely.
+
+    **When to use it.** By default. On real data the rows have full rank, so that no entry follows exactly from the
+    others; here each other entry counts for what it tells.
+
+    Mean and covariance of the rows are learned by online EM (`Scatter`). In an overlap, what was known of the previous
+    space stays, and the law of the current features given the previous ones is learned (`Overlap`). So completing a row
+    and recovering lost features are one question, for some entries given all others.
+
+    Rows wait and are learned in blocks: a row without gaps costs O(d²) flops, most of them in products of matrices. One
+    with a absent entries costs O(a³ + ad), or O(o³ + od) with o observed ones where these are fewer. Memory is O(d²).
+    Above `max_size` features factors take the place of the covariance (`WideScatter`, `WideOverlap`), and d becomes
+    O(ℓ) in these costs, with ℓ = 32 factors. At most 64 rows are kept as they came, and none once an overlap is over.
+
+    Parameters
+    ----------
+    max_size
+        Number of features up to which the covariance is kept in full. Small values save time and memory on wide
+        streams, and see only what many features have in common.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from river_pufe import FeatureRecovery
+    >>> from river_pufe.recovery import GaussianRows
+    >>> rng = np.random.default_rng(0)
+    >>> recovery = FeatureRecovery(row_model=GaussianRows())
+    >>> for _ in range(200):
+    ...     heat = rng.normal(20, 5)
+    ...     recovery.learn_one({"attic": heat + rng.normal(), "cellar": heat / 2 + rng.normal()})
+    >>> recovery.transform_one({"attic": 30.0})
+    {'attic': 30.0, 'cellar': 14.58}
+
+    """
+
+    def __init__(self, max_size: int = 256) -> None:
+        if not max_size >= 0:
+            raise ValueError(f"max_size is a number of features, 0 or more, not {max_size!r}")
+        self.max_size = max_size
+        self._law: RowLaw = Scatter()
+        # The latest rows as they came; those at the end wait to be learned.
+        self._rows: list[Array] = []
+        self._n_waiting = 0
+        # Rows that say how the slots hang together.
+        self._n = 0
+
+    def stored(self) -> dict[str, typing.Any]:
+        # Of a row only what is there is stored.
+        rows = np.array(self._rows).reshape(len(self._rows), self._law.counts.shape[1])
+        return {**super().stored(), "_rows": packed(rows, ~np.isnan(rows))}
+
+    def rebuild(self) -> None:
+        self._rows = list(unpacked(vars(self)["_rows"], math.nan))
+
+    def complete(self, row: Array, absent: Mask) -> tuple[Array, bool]:
+        return self._law.law.complete(row, absent), True
+
+    def variance(self, absent: Mask) -> Array:
+        return self._law.law.variance(absent)
+
+    def predict(self, outputs: Mask) -> Affine | None:
+        return self._law.law.predict(outputs) if self._n else None
+
+    def update(self, reading: Reading) -> None:
+        incomplete = reading.filled is not None
+        if not len(reading.row) or (incomplete and not self._says_something(reading)):
+            return
+        self._rows.append(np.array(reading.row))
+        self._n_waiting += 1
+        self._n += 1
+        # A window that is longer than what waits has gaps.
+        has_gaps = incomplete or len(self._rows) > self._n_waiting
+        if 8 * self._n_waiting >= min(self._n, 8 * (_WITH_GAPS if has_gaps else _WITHOUT_GAPS)) or self._overlapping:
+            self._learn(reading.scaler)
+        if len(self._rows) >= _WINDOW:
+            self._settle(_WINDOW // 2, reading.scaler)
+
+    def _says_something(self, reading: Reading) -> bool:
+        """Whether something is there of the row, and in an overlap of both spaces."""
+        seen = ~np.isnan(reading.row)
+        if not self._overlapping:
+            return bool(seen.any())
+        return bool(seen[: reading.n_previous].any() and seen[reading.n_previous :].any())
+
+    @property
+    def _overlapping(self) -> bool:
+        return isinstance(self._law, Overlap | WideOverlap)
+
+    def _window(self, scaler: Scaler) -> Array:
+        return scaler.standardize(np.array(self._rows))
+
+    def _learn(self, scaler: Scaler) -> None:
+        if not self._n_waiting:
+            return
+        window = self._window(scaler)
+        self._law.learn(window, self._n_waiting)
+        self._n_waiting = 0
+        # Nothing has to be expected again where nothing was absent.
+        if not self._overlapping and not np.isnan(window).any():
+            self._settle(len(window), scaler)
+
+    def _settle(self, n: int, scaler: Scaler) -> None:
+        """Let go of the oldest rows."""
+        self._learn(scaler)
+        self._law.settle(self._window(scaler), n)
+        del self._rows[:n]
+
+    def extend(self, n: int, overlap: bool, scaler: Scaler) -> None:
+        self._learn(scaler)
+        wide = self._law.counts.shape[1] + n > self.max_size
+        if overlap:
+            self._begin_overlap(n, wide)
+            return
+        if wide:
+            self._widen(scaler)
+        self._law.extend(n)
+        self._rows = [np.append(row, np.full(n, math.nan)) for row in self._rows]
+
+    def _begin_overlap(self, n: int, wide: bool) -> None:
+        law, counts = self._law.law, self._law.counts
+        self._rows, self._n = [], 0
+        if isinstance(law, Gaussian) and not wide:
+            self._law = Overlap(law, counts, n)
+        else:
+            self._law = WideOverlap(_low_rank(law), counts, n)
+
+    def _widen(self, scaler: Scaler) -> None:
+        """Take factors for the covariance."""
+        if isinstance(self._law, Scatter):
+            self._law = WideScatter(_low_rank(self._law.law), self._law.counts)
+        elif isinstance(self._law, Overlap):
+            p = self._law.n_previous
+            counts = self._law.counts
+            self._law = WideOverlap(_low_rank(self._law.previous), counts[:, :p], counts.shape[1] - p)
+            if self._rows:
+                self._law.learn(self._window(scaler), len(self._rows))
+
+    def end_overlap(self, scaler: Scaler) -> None:
+        if not isinstance(self._law, Overlap | WideOverlap):
+            return
+        self._learn(scaler)
+        if self._rows:
+            self._law.finish(self._window(scaler))
+        if isinstance(self._law, Overlap):
+            self._law = Scatter(self._law.law, self._law.counts)
+        else:
+            self._law = WideScatter(self._law.law, self._law.counts)
+        self._rows = []
+
+    def keep(self, slots: Mask) -> None:
+        self._law.keep(slots)
+        self._rows = [row[slots] for row in self._rows]
+        law = self._law.law
+        if isinstance(self._law, WideScatter) and isinstance(law, LowRankGaussian) and len(law.mean) <= self.max_size:
+            self._law = Scatter(law.full(), self._law.counts)
+            self._rows = []
+
+    def rescale(self, factor: Array, shift: Array) -> None:
+        self._law.rescale(factor, shift)
+
+
+def _low_rank(law: object) -> LowRankGaussian:
+    if isinstance(law, Gaussian):
+        return LowRankGaussian.from_full(law, SIZE)
+    assert isinstance(law, LowRankGaussian)
+    return law

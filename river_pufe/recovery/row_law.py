@@ -1,0 +1,69 @@
+"""What is known of the rows, and how is it learned? What every answer to this can do."""
+
+from __future__ import annotations
+
+import abc
+import typing
+
+from ..state.parts import Stored
+from ..values import Array, Mask
+from .linear_map import Affine
+
+
+class Law(typing.Protocol):
+    """A normal law of rows: what some entries say about the others, and what they leave open."""
+
+    def complete(self, row: Array, absent: Mask) -> Array:
+        """A new row in which the absent entries are their means given the others; shape (d,), as the row."""
+
+    def variance(self, absent: Mask) -> Array:
+        """Variances of the absent entries given the others, whatever these are; shape (a,)."""
+
+    def predict(self, outputs: Mask) -> Affine:
+        """The map from all other entries to `outputs`, and the covariance of what it leaves open."""
+
+
+class RowLaw(Stored, abc.ABC):
+    """Learns a law of rows.
+
+    Attributes
+    ----------
+    law
+        The present estimate.
+    counts
+        On how many rows it rests: those in which each entry was observed, and those in which it could have been; shape
+        (2, d).
+
+    """
+
+    law: Law
+    counts: Array
+
+    @abc.abstractmethod
+    def learn(self, rows: Array, n_new: int) -> None:
+        """Learn from new rows.
+
+        Parameters
+        ----------
+        rows
+            All rows whose expectations are not settled, in the present units, shape (n, d); NaN where absent.
+        n_new
+            How many of them, at the end, are new.
+
+        """
+
+    @abc.abstractmethod
+    def settle(self, rows: Array, n: int) -> None:
+        """Settle the expectations of the oldest n of the rows that `learn` was given; they are not seen again."""
+
+    @abc.abstractmethod
+    def extend(self, n: int) -> None:
+        """Append n entries of which nothing is known."""
+
+    @abc.abstractmethod
+    def keep(self, slots: Mask) -> None:
+        """Drop all other entries."""
+
+    @abc.abstractmethod
+    def rescale(self, factor: Array, shift: Array) -> None:
+        """Express all rows in other units, factor · row + shift for row; shapes (d,)."""

@@ -1,0 +1,70 @@
+"""How is a round played: part by part, or in one go where all parts are of a form that is compiled?"""
+
+from __future__ import annotations
+
+import typing
+
+from . import kernels
+from .aggregation import Aggregator
+from .experts.experts import Experts, Predicted, Round
+from .recovery.reading import COMPLETED, Reading
+from .tasks.task import Task
+from .values import Array
+
+Forms = tuple[kernels.Linear, kernels.Hedge, kernels.TaskForm]
+
+
+class Asked(typing.NamedTuple):
+    """What was predicted for a sample.
+
+    Parameters
+    ----------
+    forms
+        The forms of all parts, if it was computed in one go.
+    predictions, awake, inputs
+        What the experts predict, as in `Predicted`.
+    weights
+        How much each of them counts, shape (n,).
+    mixture
+        Weighted mean of their predictions, shape (columns,).
+
+    """
+
+    forms: Forms | None
+    predictions: Array
+    awake: Array
+    inputs: typing.Any
+    weights: Array
+    mixture: Array
+
+
+class Game(typing.NamedTuple):
+    """Who plays: experts predict, a hedge weighs them, and a task judges."""
+
+    experts: Experts
+    hedge: Aggregator
+    task: Task
+
+    def ask(self, reading: Reading) -> Asked:
+        """What is predicted for a sample; nothing changes."""
+        experts, hedge, task = self
+        forms = experts.form, hedge.form, task.form
+        if None not in forms:
+            return Asked(forms, *kernels.ask(reading.views, task.clip, *forms))
+        predictions, awake, inputs = experts.predict(reading, task)
+        weights = hedge.weights(awake)
+        return Asked(None, predictions, awake, inputs, weights, weights.dot(predictions))
+
+    def play(self, reading: Reading, asked: Asked, y: typing.Any, w: float) -> None:
+        """Learn from a sample of weight w with target y, given what was predicted for it."""
+        experts, hedge, task = self
+        forms, predictions, awake, inputs, _, mixture = asked
+        target = task.target(y)
+        if forms is not None:
+            learn_from = min(COMPLETED, len(inputs) - 1)
+            kernels.play(inputs, learn_from, predictions, mixture, target, w, *forms)
+        else:
+            losses, loss = task.losses(predictions, target), task.losses(mixture[None], target)
+            hedge.update(losses, loss[0], awake)
+            experts.learn(reading, Round(Predicted(predictions, awake, inputs), mixture, target, y, w), task)
+        experts.remember(reading, y, w, task)

@@ -1,0 +1,244 @@
+"""The factored likelihood of two spaces, held against formulas and plain transcriptions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from river_pufe.recovery.gaussian import Gaussian
+from river_pufe.recovery.low_rank import LowRankGaussian
+from river_pufe.recovery.overlap import LEAST_NOISE, PENALTIES, Moments, Overlap, best_penalty, regress
+from river_pufe.recovery.wide import WideOverlap
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def moments(rows):
+    mean = rows.mean(0)
+    return Moments(float(len(rows)), mean, (rows - mean).T @ (rows - mean))
+
+
+def world(rng, p, w, noise=0.3):
+    """The law of p previous features, and how w current ones follow from them."""
+    factors = rng.normal(size=(p, p)) / p**0.5
+    return Gaussian(rng.normal(size=p), factors @ factors.T + 0.2 * np.eye(p)), rng.normal(size=(p, w)), noise
+
+
+def both(rng, law, coefficients, noise, n):
+    previous = rng.multivariate_normal(law.mean, law.covariance, size=n)
+    return np.hstack([previous, previous @ coefficients + noise * rng.normal(size=(n, coefficients.shape[1]))])
+
+
+def vanishing(rng, rows, p):
+    """Rows of which the previous entries vanish one by one."""
+    rows, n = rows.copy(), len(rows)
+    for slot, last in enumerate(rng.permutation(np.linspace(1, n, p)).round().astype(int)):
+        rows[last:, slot] = np.nan
+    return rows
+
+
+def learned(law, rows, n_known=1000, wide=False, finish=True):
+    p, d = len(law.mean), rows.shape[1]
+    counts = np.full((2, p), float(n_known))
+    overlap = WideOverlap(LowRankGaussian.from_full(law, p), counts, d - p) if wide else Overlap(law, counts, d - p)
+    start = 0
+    for end in range(1, len(rows) + 1):
+        overlap.learn(rows[start:end], 1)
+        if end - start == 64:
+            overlap.settle(rows[start:end], 32)
+            start += 32
+    if finish:
+        overlap.finish(rows[start:])
+    return overlap.law
+
+
+@given(seeds, st.integers(1, 5), st.integers(0, 9), st.integers(0, 9))
+def test_moments_of_parts_make_those_of_all(seed, d, n, m):
+    rows = np.random.default_rng(seed).normal(size=(n + m, d)) + 3
+    parts = [moments(part) if len(part) else Moments.none(d) for part in (rows[:n], rows[n:])]
+    pooled = parts[0].pooled(parts[1])
+    assert pooled.n == n + m
+    if n + m:
+        np.testing.assert_allclose(pooled.mean, rows.mean(0), rtol=1e-9)
+        np.testing.assert_allclose(pooled.scatter, moments(rows).scatter, rtol=1e-7, atol=1e-9)
+
+
+@settings(deadline=None, max_examples=40)
+@given(seeds, st.integers(1, 5), st.integers(1, 4), st.integers(3, 30))
+def test_the_regression_is_a_ridge_with_a_penalty_for_each_input(seed, p, w, n):
+    rng = np.random.default_rng(seed)
+    rows, penalties = rng.normal(size=(n, p + w)), np.exp(rng.normal(size=p))
+    X, Y = (rows - rows.mean(0))[:, :p], (rows - rows.mean(0))[:, p:]
+    fit = regress(moments(rows), penalties, steps=0)
+    # The gradient of |Y - Xβ|² + Σ ρ_i β_i² is 0.
+    np.testing.assert_allclose(X.T @ (Y - X @ fit.coefficients), penalties[:, None] * fit.coefficients, atol=1e-8)
+    np.testing.assert_allclose(fit.uncertainty @ (X.T @ X + np.diag(penalties)), np.eye(p), atol=1e-8)
+    # The noise of the marginal likelihood.
+    marginal = np.linalg.inv(np.eye(n) + X / penalties @ X.T)
+    np.testing.assert_allclose(fit.noise, np.maximum((Y * (marginal @ Y)).sum(0) / (n - 1), LEAST_NOISE), rtol=1e-6)
+
+
+@settings(deadline=None, max_examples=20)
+@given(seeds, st.integers(1, 4), st.integers(1, 3), st.integers(4, 12))
+def test_the_common_penalty_has_the_largest_marginal_likelihood(seed, p, w, n):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    rows = np.hstack([X, X @ rng.normal(size=(p, w)) + rng.normal(size=(n, w))])
+    rows -= rows.mean(0)
+    # In coordinates in which centered rows are independent.
+    turn = np.linalg.svd(np.eye(n) - 1 / n)[0][:, : n - 1]
+    X, Y = turn.T @ rows[:, :p], turn.T @ rows[:, p:]
+
+    def evidence(penalty):
+        shape = np.eye(n - 1) + X @ X.T / penalty
+        sizes = (Y * np.linalg.solve(shape, Y)).sum(0) / (n - 1)
+        return sum(stats.multivariate_normal(np.zeros(n - 1), size * shape).logpdf(y) for size, y in zip(sizes, Y.T))
+
+    best = max(map(evidence, PENALTIES))
+    assert evidence(best_penalty(moments(rows), p)) == pytest.approx(best, rel=1e-6, abs=1e-6)
+
+
+@settings(deadline=None, max_examples=20)
+@given(seeds, st.integers(1, 5), st.integers(1, 4), st.integers(3, 40))
+def test_without_gaps_it_is_the_factored_likelihood(seed, p, w, n):
+    """A plain transcription of the formulas in the docstring."""
+    rng = np.random.default_rng(seed)
+    law, coefficients, noise = world(rng, p, w)
+    rows, known = both(rng, law, coefficients, noise, n), 500.0
+    answer = learned(law, rows, known)
+    own = moments(rows)
+    fit = regress(own, np.full(p, best_penalty(own, p)), steps=20)
+    mean = (known * law.mean + n * own.mean[:p]) / (known + n)
+    covariance = known * (law.covariance + np.outer(law.mean - mean, law.mean - mean))
+    covariance += own.scatter[:p, :p] + n * np.outer(own.mean[:p] - mean, own.mean[:p] - mean)
+    covariance /= known + n
+    apart, away = (rows - own.mean)[:, :p], mean - own.mean[:p]
+    leverage = np.trace(covariance @ fit.uncertainty) + away @ fit.uncertainty @ away
+    used = np.array([row @ fit.uncertainty @ row for row in apart])
+    leverage = (leverage + min(leverage, (used / np.maximum(1 - used - 1 / n, 1e-3)).mean())) / 2
+    beta = fit.coefficients
+    np.testing.assert_allclose(answer.mean, np.append(mean, own.mean[p:] + away @ beta), rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(answer.covariance[:p, :p], covariance, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(answer.covariance[:p, p:], covariance @ beta, rtol=1e-6, atol=1e-8)
+    spread = beta.T @ covariance @ beta + np.diag(fit.noise * (1 + 1 / n + leverage))
+    np.testing.assert_allclose(answer.covariance[p:, p:], spread, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_recovery_is_exact_where_the_relation_is_linear(wide):
+    """Without noise, with as many current as previous features and more rows than both."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        law, coefficients, _ = world(rng, 4, 4)
+        rows = both(rng, law, coefficients, 0.0, 30)
+        affine = learned(law, rows, wide=wide).predict(np.arange(8) < 4)
+        row = both(rng, law, coefficients, 0.0, 1)[0]
+        np.testing.assert_allclose(affine(row[4:]), row[:4], atol=0.3 if wide else 0.05)
+
+
+def explained(rng, affine, law, coefficients, noise):
+    """Share of the variance of the previous features that a map explains, and how often a 90 % interval holds."""
+    p, rows = len(law.mean), both(rng, law, coefficients, noise, 500)
+    errors = np.array([affine(row[p:]) for row in rows]) - rows[:, :p]
+    held = np.abs(errors) <= 1.645 * np.sqrt(affine.variance)
+    return 1 - np.square(errors).sum() / np.square(rows[:, :p] - law.mean).sum(), held.mean()
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("n", [15, 40, 120])
+def test_intervals_hold_what_they_say(n, wide, gaps):
+    shares, coverages = [], []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        law, coefficients, noise = world(rng, 8, 5)
+        rows = both(rng, law, coefficients, noise, n)
+        rows = vanishing(rng, rows, 8) if gaps else rows
+        affine = learned(law, rows, wide=wide).predict(np.arange(13) < 8)
+        share, coverage = explained(rng, affine, law, coefficients, noise)
+        shares.append(share)
+        coverages.append(coverage)
+    assert 0.82 < np.mean(coverages) < 0.97
+    assert np.mean(shares) > (0.3 if gaps or n == 15 else 0.5)
+
+
+def test_rows_with_gaps_help():
+    """With the rows in which previous features vanish more is recovered than with the intact ones alone."""
+    gains = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        law, coefficients, noise = world(rng, 8, 6)
+        rows = vanishing(rng, both(rng, law, coefficients, noise, 40), 8)
+        intact = rows[~np.isnan(rows).any(1)]
+        shares = [
+            explained(rng, learned(law, part).predict(np.arange(14) < 8), law, coefficients, noise)[0]
+            for part in (rows, intact)
+        ]
+        gains.append(shares[0] - shares[1])
+    assert np.mean(gains) > 0.1
+
+
+def test_gaps_in_current_features_are_expected_as_well():
+    shares = []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        law, coefficients, noise = world(rng, 5, 6)
+        rows = both(rng, law, coefficients, noise, 60)
+        rows[rng.random(rows.shape) < 0.3] = np.nan
+        shares.append(explained(rng, learned(law, rows).predict(np.arange(11) < 5), law, coefficients, noise)[0])
+    assert np.mean(shares) > 0.6
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("wide", [False, True])
+def test_the_order_of_the_entries_changes_nothing(wide, gaps):
+    rng = np.random.default_rng(0)
+    law, coefficients, noise = world(rng, 5, 4)
+    rows = both(rng, law, coefficients, noise, 80)
+    rows = vanishing(rng, rows, 5) if gaps else rows
+    before, after = rng.permutation(5), rng.permutation(4)
+    order = np.append(before, 5 + after)
+    turned = Gaussian(law.mean[before], law.covariance[np.ix_(before, before)])
+    row, outputs = rng.normal(size=9), np.arange(9) < 5
+    one, other = (learned(*each, wide=wide) for each in ((law, rows), (turned, rows[:, order])))
+    np.testing.assert_allclose(
+        one.complete(row, outputs)[:5][before], other.complete(row[order], outputs)[:5], rtol=1e-5, atol=1e-6
+    )
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_current_units_matter_little(wide):
+    """The units of the current features are those of the few rows so far."""
+    rng = np.random.default_rng(3)
+    law, coefficients, noise = world(rng, 5, 4)
+    rows = both(rng, law, coefficients, noise, 30)
+    factor, shift = rng.uniform(0.5, 2.0, size=4), rng.normal(size=4)
+    changed = np.hstack([rows[:, :5], factor * rows[:, 5:] + shift])
+    row, outputs = rng.normal(size=9), np.arange(9) < 5
+    one, other = learned(law, rows, wide=wide), learned(law, changed, wide=wide)
+    told = np.append(row[:5], factor * row[5:] + shift)
+    np.testing.assert_allclose(one.complete(row, outputs)[:5], other.complete(told, outputs)[:5], atol=0.1)
+
+
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_nothing_is_said_of_the_relation_before_a_few_rows(n, wide):
+    law, coefficients, noise = world(np.random.default_rng(0), 4, 3)
+    rows = both(np.random.default_rng(1), law, coefficients, noise, n).reshape(n, 7)
+    answer = learned(law, rows, wide=wide)
+    completed = answer.complete(np.ones(7), np.arange(7) < 4)
+    np.testing.assert_allclose(completed[:4], law.mean, atol=0.05)
+
+
+def test_rows_without_either_space_do_not_count():
+    law, coefficients, noise = world(np.random.default_rng(0), 4, 3)
+    rows = both(np.random.default_rng(1), law, coefficients, noise, 20)
+    halves = np.full((10, 7), np.nan)
+    halves[::2, :4], halves[1::2, 4:] = 1.0, 1.0
+    one, other = Overlap(law, np.ones((2, 4)), 3), Overlap(law, np.ones((2, 4)), 3)
+    one.finish(rows)
+    other.finish(np.vstack([rows, halves]))
+    np.testing.assert_allclose(one.law.covariance, other.law.covariance)
