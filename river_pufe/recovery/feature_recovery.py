@@ -152,6 +152,8 @@ class FeatureRecovery(Stateful, base.Transformer):
         means, variances = self._row_model.given_others(row)
         center = self._scaler.unscale(means)
         away = self._scaler.unscale(means + np.sqrt(variances)) - center
+        # What has never varied has no unit.
+        away[away == 0.0] = math.nan
         expected = dict(zip(reading.keys, map(Expected, center.tolist(), away.tolist())))
         for retired in self._retired.values():
             if retired.recover is not None:
