@@ -163,6 +163,10 @@ class FeatureRecovery(Stateful, base.Transformer):
         """The reading of a sample; nothing changes."""
         return self._reading(self._spaces.read(x))
 
+    def variance(self, reading: Reading) -> Array:
+        """Variances of the absent entries of a reading, in the units of the scaler, shape (a,); NaN where unknown."""
+        return self._row_model.variance(np.isnan(reading.row))
+
     def read_many(self, keys: list[Key], rows: Array) -> Array | None:
         """The view of many samples at once.
 

@@ -1,6 +1,6 @@
-"""How well does PUFE predict beside River's linear models?
+"""How well does PUFE predict beside River's models?
 
-usage: python tests/benchmarks/accuracy.py [--data FOLDER] [--out docs] [--runs 10] [--jobs N]
+usage: python tests/benchmarks/accuracy.py [--data FOLDER] [--out docs] [--runs 5] [--jobs N]
 
 Writes `accuracy.md` and `figures/calibration.png` into the folder given. The FESL files and the real streams are read
 from `--data`; without it those parts of the page are left out.
@@ -15,26 +15,38 @@ import games
 import numpy as np
 import pages
 import streams
+from river import datasets as river_datasets
 
-from river_pufe import PUFEClassifier, PUFERegressor
+from river_pufe import PUFEClassifier, PUFERegressor, datasets
 
 PUFE = "PUFE"
+#: Seeds of the maps of `Bananas`.
+SEEDS = 10
+
+
+def pufe(stream, regression):
+    make = PUFERegressor if regression else PUFEClassifier
+    return {PUFE: make(absent=stream.absent)}
 
 
 def models(stream, regression):
-    make = PUFERegressor if regression else PUFEClassifier
-    return games.river_models(stream, regression) | {PUFE: make(absent=stream.absent)}
+    rivals = games.river_models(stream, regression) | games.nonlinear_models(stream, regression)
+    return rivals | pufe(stream, regression)
 
 
 # Four spaces in a row.
 
 
 def play_spaces(job):
-    """Scores of each model in one run, shape (models, 2)."""
+    """Scores in one run of River's linear models, of its others and of PUFE, each of shape (models, 2)."""
     name, cycle, run = job
     regression = name in streams.REGRESSION
     stream = streams.four_spaces(name, run, cycle)
-    return np.array([games.score(model, stream, regression) for model in models(stream, regression).values()])
+    kinds = (games.river_models, games.nonlinear_models, pufe)
+    return [
+        np.array([games.score(model, stream, regression) for model in kind(stream, regression).values()])
+        for kind in kinds
+    ]
 
 
 def four_spaces(runs, processes):
@@ -42,23 +54,20 @@ def four_spaces(runs, processes):
     cells = list(itertools.product(streams.BUNDLED, streams.CYCLES))
     jobs = [(name, cycle, run) for name, cycle in cells for run in range(runs)]
     scores = dict(zip(jobs, games.play_all(play_spaces, jobs, processes)))
-    texts, above, within, below = [{}, {}], 0, [], []
+    texts, linear, others = [{}, {}], Standing(), Standing()
     for name, cycle in cells:
-        of_runs = np.array([scores[name, cycle, run] for run in range(runs)])
         better = -1 if name in streams.REGRESSION else 1
-        for part, (rounds, values) in enumerate(zip(("all rounds", "first rounds"), np.moveaxis(of_runs, 2, 0))):
-            *river, pufe = values.T
-            best = max(river, key=lambda score: better * score.mean())
-            gain = better * (pufe - best)
-            won = gain.mean() >= 0
-            told = pages.bold(digits(pufe.mean()), won), pages.bold(digits(best.mean()), not won)
+        played = [np.array(of_kind) for of_kind in zip(*(scores[name, cycle, run] for run in range(runs)))]
+        for part, rounds in enumerate(("all rounds", "first rounds")):
+            *rivals, own = [of_kind[:, :, part].T for of_kind in played]
+            best = [max(kind, key=lambda score: better * score.mean()) for kind in rivals]
+            label = f"{name}, {cycle}, {rounds}"
+            for standing, rival in zip((linear, others), best):
+                standing.add(label, own[0], rival, better)
+            means = np.array([of_runs.mean() for of_runs in (own[0], *best)])
+            top = (better * means).argmax()
+            told = (pages.bold(digits(mean), i == top) for i, mean in enumerate(means))
             texts[part][name, cycle] = pages.together(told, "·")
-            if won:
-                above += 1
-            else:
-                certain = -gain.mean() > 2 * games.standard_error(gain)
-                line = f"{name}, {cycle}, {rounds}: {digits(pufe.mean())} against {digits(best.mean())}"
-                (below if certain else within).append(line)
     tables = [
         pages.table(
             ["", *streams.CYCLES],
@@ -70,11 +79,63 @@ def four_spaces(runs, processes):
         "ALL": tables[0],
         "EARLY": tables[1],
         "CELLS": 2 * len(cells),
-        "ABOVE": above,
-        "N_BELOW": len(below),
-        "N_WITHIN": len(within),
-        "BELOW": listed(below),
-        "WITHIN": listed(within),
+        "ABOVE": linear.n_level,
+        "N_BELOW": len(linear.below),
+        "N_WITHIN": len(linear.within),
+        "BELOW": listed(linear.below),
+        "WITHIN": listed(linear.within),
+        "ABOVE_OTHERS": others.n_level,
+        "N_BELOW_OTHERS": len(others.below),
+        "BELOW_OTHERS": listed(others.below),
+        "N_WITHIN_OTHERS": len(others.within),
+    }
+
+
+class Standing:
+    """In how many cells PUFE is ahead of the best of some rivals, or level, and where it is behind."""
+
+    def __init__(self):
+        self.n_level, self.within, self.below = 0, [], []
+
+    def add(self, label, own, rival, better):
+        """Scores of PUFE and of the rival in each run; `better` is 1 where high ones are, -1 where low ones are."""
+        gain = better * (own - rival)
+        if gain.mean() >= 0:
+            self.n_level += 1
+            return
+        certain = -gain.mean() > 2 * games.standard_error(gain)
+        line = f"{label}: {digits(own.mean())} against {digits(rival.mean())}"
+        (self.below if certain else self.within).append(line)
+
+
+# A target that no line can tell.
+
+
+def bananas():
+    return itertools.islice(river_datasets.Bananas(), 2500)
+
+
+def play_bananas(seed):
+    """Accuracy of each model: in one space where there is no seed, and else through four."""
+    samples = list(bananas())
+    if seed is not None:
+        samples = list(datasets.MappedSpaces(samples, datasets.Cycle(n_spaces=4), width=1.0, seed=seed))
+    stream = streams.Stream(samples, slice(0, None), np.arange(0))
+    return {name: games.play(model, samples, games.right).mean() for name, model in models(stream, False).items()}
+
+
+def of_bananas(processes):
+    one, *four = games.play_all(play_bananas, [None, *range(SEEDS)], processes)
+    rows = [["one space", one], ["four spaces", {name: np.mean([run[name] for run in four]) for name in one}]]
+    return {
+        "BANANAS": pages.table(
+            ["", *one],
+            [
+                [label, *(pages.bold(f"{v:.3f}", v == max(scores.values())) for v in scores.values())]
+                for label, scores in rows
+            ],
+        ),
+        "SEEDS": SEEDS,
     }
 
 
@@ -201,8 +262,8 @@ def draw(path, calibrations):
 
 
 def main():
-    options = pages.parser(__doc__).parse_args()
-    values = four_spaces(options.runs, options.jobs)
+    options = pages.parser(__doc__, runs=5).parse_args()
+    values = of_bananas(options.jobs) | four_spaces(options.runs, options.jobs)
     if options.data:
         calibrations, of_fesl = fesl(options.data, options.runs, options.jobs)
         draw(options.out / "figures" / "calibration.png", calibrations)

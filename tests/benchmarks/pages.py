@@ -7,7 +7,7 @@ import os
 import pathlib
 import re
 
-from river_pufe.compare.table import grid
+from river_pufe.compare.table import markdown_table
 
 
 def parser(about, runs=10):
@@ -21,7 +21,7 @@ def parser(about, runs=10):
 
 
 def table(head, rows):
-    return grid(head, [list(map(str, row)) for row in rows])
+    return markdown_table(head, [list(map(str, row)) for row in rows])
 
 
 def write(out, name, **values):
