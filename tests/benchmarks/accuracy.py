@@ -22,11 +22,17 @@ from river_pufe import PUFEClassifier, PUFERegressor, datasets
 PUFE = "PUFE"
 #: Seeds of the maps of `Bananas`.
 SEEDS = 10
+#: Runs of River's slow models, at most.
+OTHER_RUNS = 3
 
 
 def pufe(stream, regression):
     make = PUFERegressor if regression else PUFEClassifier
     return {PUFE: make(absent=stream.absent)}
+
+
+def linear(stream, regression):
+    return games.river_models(stream, regression) | pufe(stream, regression)
 
 
 def models(stream, regression):
@@ -38,15 +44,11 @@ def models(stream, regression):
 
 
 def play_spaces(job):
-    """Scores in one run of River's linear models, of its others and of PUFE, each of shape (models, 2)."""
+    """Scores of River's linear models and PUFE in one run, shape (models, 2)."""
     name, cycle, run = job
     regression = name in streams.REGRESSION
     stream = streams.four_spaces(name, run, cycle)
-    kinds = (games.river_models, games.nonlinear_models, pufe)
-    return [
-        np.array([games.score(model, stream, regression) for model in kind(stream, regression).values()])
-        for kind in kinds
-    ]
+    return np.array([games.score(model, stream, regression) for model in linear(stream, regression).values()])
 
 
 def four_spaces(runs, processes):
@@ -54,20 +56,23 @@ def four_spaces(runs, processes):
     cells = list(itertools.product(streams.BUNDLED, streams.CYCLES))
     jobs = [(name, cycle, run) for name, cycle in cells for run in range(runs)]
     scores = dict(zip(jobs, games.play_all(play_spaces, jobs, processes)))
-    texts, linear, others = [{}, {}], Standing(), Standing()
+    texts, above, within, below = [{}, {}], 0, [], []
     for name, cycle in cells:
+        of_runs = np.array([scores[name, cycle, run] for run in range(runs)])
         better = -1 if name in streams.REGRESSION else 1
-        played = [np.array(of_kind) for of_kind in zip(*(scores[name, cycle, run] for run in range(runs)))]
-        for part, rounds in enumerate(("all rounds", "first rounds")):
-            *rivals, own = [of_kind[:, :, part].T for of_kind in played]
-            best = [max(kind, key=lambda score: better * score.mean()) for kind in rivals]
-            label = f"{name}, {cycle}, {rounds}"
-            for standing, rival in zip((linear, others), best):
-                standing.add(label, own[0], rival, better)
-            means = np.array([of_runs.mean() for of_runs in (own[0], *best)])
-            top = (better * means).argmax()
-            told = (pages.bold(digits(mean), i == top) for i, mean in enumerate(means))
+        for part, (rounds, values) in enumerate(zip(("all rounds", "first rounds"), np.moveaxis(of_runs, 2, 0))):
+            *river, pufe = values.T
+            best = max(river, key=lambda score: better * score.mean())
+            gain = better * (pufe - best)
+            won = gain.mean() >= 0
+            told = pages.bold(digits(pufe.mean()), won), pages.bold(digits(best.mean()), not won)
             texts[part][name, cycle] = pages.together(told, "·")
+            if won:
+                above += 1
+            else:
+                certain = -gain.mean() > 2 * games.standard_error(gain)
+                line = f"{name}, {cycle}, {rounds}: {digits(pufe.mean())} against {digits(best.mean())}"
+                (below if certain else within).append(line)
     tables = [
         pages.table(
             ["", *streams.CYCLES],
@@ -79,33 +84,62 @@ def four_spaces(runs, processes):
         "ALL": tables[0],
         "EARLY": tables[1],
         "CELLS": 2 * len(cells),
-        "ABOVE": linear.n_level,
-        "N_BELOW": len(linear.below),
-        "N_WITHIN": len(linear.within),
-        "BELOW": listed(linear.below),
-        "WITHIN": listed(linear.within),
-        "ABOVE_OTHERS": others.n_level,
-        "N_BELOW_OTHERS": len(others.below),
-        "BELOW_OTHERS": listed(others.below),
-        "N_WITHIN_OTHERS": len(others.within),
+        "ABOVE": above,
+        "N_BELOW": len(below),
+        "N_WITHIN": len(within),
+        "BELOW": listed(below),
+        "WITHIN": listed(within),
     }
 
 
-class Standing:
-    """In how many cells PUFE is ahead of the best of some rivals, or level, and where it is behind."""
+def digits(score):
+    """As many as a reader needs."""
+    return f"{score:.3f}" if score < 10 else f"{score:.1f}" if score < 1000 else f"{score:.0e}"
 
-    def __init__(self):
-        self.n_level, self.within, self.below = 0, [], []
 
-    def add(self, label, own, rival, better):
-        """Scores of PUFE and of the rival in each run; `better` is 1 where high ones are, -1 where low ones are."""
-        gain = better * (own - rival)
-        if gain.mean() >= 0:
-            self.n_level += 1
-            return
-        certain = -gain.mean() > 2 * games.standard_error(gain)
-        line = f"{label}: {digits(own.mean())} against {digits(rival.mean())}"
-        (self.below if certain else self.within).append(line)
+def listed(names):
+    return "\n".join(f"- {name}" for name in names) or "- none"
+
+
+# Other models of River.
+
+
+def play_others(job):
+    """Scores of River's other models and PUFE in one run, by name."""
+    name, run = job
+    regression = name in streams.REGRESSION
+    stream = streams.four_spaces(name, run)
+    played = games.nonlinear_models(stream, regression) | pufe(stream, regression)
+    return {key: games.score(model, stream, regression) for key, model in played.items()}
+
+
+def others(runs, processes):
+    """A table of scores over all rounds that count and over the first ones after a change."""
+    runs = min(runs, OTHER_RUNS)
+    jobs = list(itertools.product(streams.BUNDLED, range(runs)))
+    played = dict(zip(jobs, games.play_all(play_others, jobs, processes)))
+    rows, n_ahead, behind = [], 0, []
+    heads = ["River ARF", "River HAT", "River KNN", PUFE]
+    for name in streams.BUNDLED:
+        pick = min if name in streams.REGRESSION else max
+        means = np.array([np.mean([played[name, run][head] for run in range(runs)], axis=0) for head in heads])
+        best = [pick(column) for column in means.T]
+        rows.append(
+            [name, *(pages.together(pages.bold(digits(v), v == b) for v, b in zip(row, best)) for row in means)]
+        )
+        for rounds, values in zip(("all rounds", "first rounds"), means.T):
+            *rivals, own = values
+            if pick(values) == own:
+                n_ahead += 1
+            else:
+                behind.append(f"{name}, {rounds}: {digits(own)} against {digits(pick(rivals))}")
+    return {
+        "OTHERS": pages.table(["", *heads], rows),
+        "OTHER_RUNS": runs,
+        "N_OTHERS": 2 * len(rows),
+        "ABOVE_OTHERS": n_ahead,
+        "BELOW_OTHERS": listed(behind),
+    }
 
 
 # A target that no line can tell.
@@ -137,15 +171,6 @@ def of_bananas(processes):
         ),
         "SEEDS": SEEDS,
     }
-
-
-def digits(score):
-    """As many as a reader needs."""
-    return f"{score:.3f}" if score < 10 else f"{score:.1f}" if score < 1000 else f"{score:.0e}"
-
-
-def listed(names):
-    return "\n".join(f"- {name}" for name in names) or "- none"
 
 
 # The FESL files.
@@ -263,7 +288,7 @@ def draw(path, calibrations):
 
 def main():
     options = pages.parser(__doc__, runs=5).parse_args()
-    values = of_bananas(options.jobs) | four_spaces(options.runs, options.jobs)
+    values = four_spaces(options.runs, options.jobs) | others(options.runs, options.jobs) | of_bananas(options.jobs)
     if options.data:
         calibrations, of_fesl = fesl(options.data, options.runs, options.jobs)
         draw(options.out / "figures" / "calibration.png", calibrations)

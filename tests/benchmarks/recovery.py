@@ -26,6 +26,8 @@ ROUNDS, JUDGED = 1500, 1000
 OVERLAPS = tuple(itertools.product((20, 50), (False, True)))
 #: Rounds after a change that do not count, because the change is found in them, and those that do.
 FOUND, AFTER = 5, 400
+#: Shares between which intervals of 90 % may be said to be right.
+AIM = (0.85, 0.95)
 #: Standard deviations on either side of the mean that hold 90 % of a normal law.
 WIDTH = 1.6449
 
@@ -84,18 +86,26 @@ def gaps(runs, processes):
     for (d, k, noise), missing in cells:
         mean = np.mean([played[(d, k, noise), missing, run] for run in range(runs)], axis=0)
         means.append(mean)
-        rows.append([d, k, f"{missing:.0%}", *(f"{v:.3f}" for v in mean[:2]), f"{mean[2]:.1%}"])
+        rows.append([d, k, f"{missing:.0%}".replace("%", " %"), *(f"{v:.3f}" for v in mean[:2]), f"{100 * mean[2]:.1f} %"])
     means = np.array(means)
+    labels = [f"{d} features, {k} factors, {missing:.0%} missing" for (d, k, _), missing in cells]
     heads = ["features", "factors", "missing", "completed", "by the true covariance", "within 90 % intervals"]
     return pages.table(heads, rows), {
         "DISTANCE": f"{(means[:, 1] - means[:, 0]).mean():.3f}",
         "WORST": f"{(means[:, 1] - means[:, 0]).max():.3f}",
         "HELD": span(means[:, 2]),
+        "OUTSIDE": outside(labels, means[:, 2]),
     }
 
 
 def span(coverages):
-    return f"{coverages.min():.1%} to {coverages.max():.1%}"
+    return f"{coverages.min():.1%} to {coverages.max():.1f} %"
+
+
+def outside(labels, coverages):
+    """Where intervals hold fewer true values than they should, or more."""
+    cells = zip(labels, coverages)
+    return "\n".join(f"- {label}: {held:.1f} %" for label, held in cells if not AIM[0] <= held <= AIM[1]) or "- none"
 
 
 # Recovery.
@@ -146,14 +156,17 @@ def changes(folder, runs, processes):
     played = games.play_all(functools.partial(play_change, folder=folder), jobs, processes)
     figures = np.array(played).reshape(len(names), runs, len(OVERLAPS), 3).mean(1)
     heads = [f"{overlap} rounds, {'one by one' if one_by_one else 'intact'}" for overlap, one_by_one in OVERLAPS]
-    labels = [*names, "mean"]
+    labels, cells_of = [*names, "mean"], itertools.product(names, heads)
     shares = np.column_stack([figures[:, :, 0], figures[:, :, 1].mean(1)])
     cells = [[f"{v:.2f}" for v in row] for row in [*shares, shares.mean(0)]]
-    covered = [[f"{v:.1%}" for v in row] for row in [*figures[:, :, 2], figures[:, :, 2].mean(0)]]
+    covered = [[f"{v:.1f} %" for v in row] for row in [*figures[:, :, 2], figures[:, :, 2].mean(0)]]
     return (
         pages.table(["", *heads, "best linear map in hindsight"], [[n, *c] for n, c in zip(labels, cells)]),
         pages.table(["", *heads], [[n, *c] for n, c in zip(labels, covered)]),
-        {"RECOVERED_HELD": span(figures[:, :, 2])},
+        {
+            "RECOVERED_HELD": span(figures[:, :, 2]),
+            "RECOVERED_OUTSIDE": outside(itertools.starmap("{}, {}".format, cells_of), figures[:, :, 2].ravel()),
+        },
     )
 
 
