@@ -86,9 +86,9 @@ def gaps(runs, processes):
     for (d, k, noise), missing in cells:
         mean = np.mean([played[(d, k, noise), missing, run] for run in range(runs)], axis=0)
         means.append(mean)
-        rows.append([d, k, f"{missing:.0%}".replace("%", " %"), *(f"{v:.3f}" for v in mean[:2]), f"{100 * mean[2]:.1f} %"])
+        rows.append([d, k, percent(missing, 0), *(f"{v:.3f}" for v in mean[:2]), percent(mean[2])])
     means = np.array(means)
-    labels = [f"{d} features, {k} factors, {missing:.0%} missing" for (d, k, _), missing in cells]
+    labels = [f"{d} features, {k} factors, {percent(missing, 0)} missing" for (d, k, _), missing in cells]
     heads = ["features", "factors", "missing", "completed", "by the true covariance", "within 90 % intervals"]
     return pages.table(heads, rows), {
         "DISTANCE": f"{(means[:, 1] - means[:, 0]).mean():.3f}",
@@ -98,14 +98,18 @@ def gaps(runs, processes):
     }
 
 
+def percent(share, digits=1):
+    return f"{100 * share:.{digits}f} %"
+
+
 def span(coverages):
-    return f"{coverages.min():.1%} to {coverages.max():.1f} %"
+    return f"{percent(coverages.min())} to {percent(coverages.max())}"
 
 
 def outside(labels, coverages):
     """Where intervals hold fewer true values than they should, or more."""
     cells = zip(labels, coverages)
-    return "\n".join(f"- {label}: {held:.1f} %" for label, held in cells if not AIM[0] <= held <= AIM[1]) or "- none"
+    return "\n".join(f"- {label}: {percent(held)}" for label, held in cells if not AIM[0] <= held <= AIM[1]) or "- none"
 
 
 # Recovery.
@@ -159,7 +163,7 @@ def changes(folder, runs, processes):
     labels, cells_of = [*names, "mean"], itertools.product(names, heads)
     shares = np.column_stack([figures[:, :, 0], figures[:, :, 1].mean(1)])
     cells = [[f"{v:.2f}" for v in row] for row in [*shares, shares.mean(0)]]
-    covered = [[f"{v:.1f} %" for v in row] for row in [*figures[:, :, 2], figures[:, :, 2].mean(0)]]
+    covered = [[percent(v) for v in row] for row in [*figures[:, :, 2], figures[:, :, 2].mean(0)]]
     return (
         pages.table(["", *heads, "best linear map in hindsight"], [[n, *c] for n, c in zip(labels, cells)]),
         pages.table(["", *heads], [[n, *c] for n, c in zip(labels, covered)]),
