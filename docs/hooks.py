@@ -1,7 +1,7 @@
 """What must happen to a page so that it needs nothing from anywhere else?
 
 Mathematics becomes MathML when the site is built, which browsers draw without a script. Notes of docstrings, written
-as River writes them, become raised numbers.
+as River writes them, become raised numbers. A mean and its deviation stay on one line.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NOTE = re.compile(r"(<p>|\n)?\[\^(\d+)\](: *)?")
 
 def on_page_content(content: str, **_: typing.Any) -> str:
     """Called by mkdocs with the body of each page."""
-    return _NOTE.sub(_note, _MATH.sub(_math, content))
+    return _NOTE.sub(_note, _MATH.sub(_math, content)).replace(" ± ", "\u00a0±\u00a0")
 
 
 def _math(found: re.Match[str]) -> str:

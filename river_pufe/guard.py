@@ -1,8 +1,8 @@
 """How is a model used by several threads at once?
 
-Each model has a lock, which every public method and property holds: so nobody sees a half-made update, and no caller
-needs to know. It can be entered again by the thread that holds it, costs well below a microsecond, and belongs to one
-object in one process: copies, clones and pickles have a lock of their own, and so have the children of a fork.
+Each model has a lock, which every public method and property holds: a half-made update is never seen, and callers need
+not know about it. The thread that holds it can take it again. It belongs to one object in one process: copies, clones
+and pickles have a lock of their own, and so have the children of a fork.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Guarded(Stored):
         return self._guard.lock
 
     def __getstate__(self) -> dict[str, typing.Any]:
-        # Whoever asks looks into it later, when the model may have moved on.
+        # The caller reads it after the lock is released, when the model may have changed.
         with self._guard.lock:
             return copy.deepcopy(self.stored())
 

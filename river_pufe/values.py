@@ -5,6 +5,7 @@ from __future__ import annotations
 import decimal
 import math
 import numbers
+import re
 import typing
 
 import numpy as np
@@ -15,6 +16,8 @@ Sample = typing.Mapping[Key, object]
 Array = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 Indices = npt.NDArray[np.intp]
+
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 
 #: Larger values are cut to this, so that squares and sums of them stay finite.
 LARGEST = 1e150
@@ -54,6 +57,8 @@ def _cure(value: object) -> str:
     if isinstance(value, str) and not value.strip():
         return "leave the key out where there is no value"
     if isinstance(value, str):
+        if _DECIMAL_COMMA.fullmatch(value.strip()):
+            return "make a number of it with float(value.replace(',', '.'))"
         try:
             float(value)
         except ValueError:

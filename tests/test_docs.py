@@ -198,6 +198,19 @@ def test_pictures_can_be_drawn_anew(tmp_path):
     assert drawn <= {path.name for path in (DOCS / "figures").iterdir()}
 
 
+def test_benchmarks_can_still_be_started():
+    folder = ROOT / "tests" / "benchmarks"
+    names = [path.stem for path in folder.glob("*.py")]
+    done = subprocess.run(
+        [sys.executable, "-c", f"import {', '.join(names)}"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "MPLBACKEND": "Agg", "PYTHONPATH": str(ROOT)},
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def short(answer: str) -> str:
     """No more digits than a reader needs, and than are the same on all machines."""
     answer = re.sub(r"(\d+\.\d+)%", lambda found: f"{float(found[1]):.1f}%", answer)

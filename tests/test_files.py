@@ -18,6 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from river_pufe import PUFEClassifier, files
+from river_pufe.files import tables
+from river_pufe.files.cells import Cells
 
 NAMES = st.text(st.characters(exclude_characters="\r\n\0", exclude_categories=["Cs"]), min_size=1, max_size=8)
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
@@ -315,6 +317,33 @@ def test_a_new_header_holds_from_there_on(tmp_path):
     ]
 
 
+ROWS = (
+    "1,2,x",
+    ",2.5,",
+    "nan,-200,on",
+    "1_0,1e3,TRUE",
+    "3",
+    "a,b,c",
+    "a,c",
+    '"7\n8",1,2',
+    '"9"0,1,2',
+    "\udcff,1,2",
+    "#x,1,2",
+)
+
+
+@given(st.lists(st.sampled_from(ROWS)), st.sampled_from([1, 2, 7, 30, 10_000]), st.booleans())
+def test_rows_read_together_are_those_read_one_by_one(rows, n_cells, comma):
+    def read(n):
+        lines = [line + "\n" for row in ["a,b,c", *rows] for line in row.split("\n")]
+        try:
+            yield from tables.CsvFile("a.csv", lines, Cells(["-200"], comma), n)
+        except files.FileError as error:
+            yield str(error)
+
+    assert list(map(repr, read(n_cells))) == list(map(repr, read(1)))
+
+
 @pytest.mark.parametrize("row", ["red,green", "color,red", "shape,color"])
 def test_strings_are_no_new_header(tmp_path, row):
     text = f"color,shape\n{row}\n{row}\n"
@@ -322,6 +351,13 @@ def test_strings_are_no_new_header(tmp_path, row):
     # All names there are, in another order, are a header; values that are like one name are not.
     is_header = set(row.split(",")) == {"color", "shape"}
     assert ("new header" in str(found[0])) == is_header or found[0] == dict(zip(("color", "shape"), row.split(",")))
+
+
+def test_a_row_of_units_need_not_have_one_for_each_column(tmp_path):
+    path = write(tmp_path / "a.csv", "temp,state\n°C,-\n20.5,ok\n")
+    assert told(path) == ["row of units: °C, -", {"temp": 20.5, "state": "ok"}]
+    path = write(tmp_path / "a.csv", "state,temp\nok,unknown\nok,20.5\n")
+    assert told(path) == [{"state": "ok", "temp": "unknown"}, {"state": "ok", "temp": 20.5}]
 
 
 def test_a_row_of_units_is_not_a_sample(tmp_path):

@@ -206,6 +206,27 @@ def test_memory_is_bounded_for_any_number_of_keys(tmp_path):
     fleet.close()
 
 
+def test_notes_last_with_the_models_and_what_is_not_committed_is_lost(tmp_path):
+    def fleet():
+        return Fleet(PUFEClassifier, "site", store=SQLiteStore(tmp_path / "fleet.db"), live=1)
+
+    first = fleet()
+    for site in ("a", "b"):
+        first.learn_one({"x": 1.0, "site": site}, True)
+    first.commit({"offset": b"2"})
+    for site in ("a", "b", "c"):
+        first.learn_one({"x": 1.0, "site": site}, True)
+    first.close(commit=False)
+    with fleet() as second:
+        assert second.note("offset") == b"2"
+        assert second.note("other") is None
+        assert [second.model(site).rounds for site in second.keys] == [1, 1]
+    with fleet() as third:
+        third.learn_one({"x": 1.0, "site": "a"}, True)
+    with fleet() as last:
+        assert last.model("a").rounds == 2
+
+
 # New keys that inherit.
 
 
@@ -225,7 +246,7 @@ def test_a_new_key_starts_from_the_founder_that_knows_its_features():
         fleet.learn_one({**x, "site": f"child of {founder}"}, True)
         assert fleet.model(f"child of {founder}").rounds == 41
     assert [fleet.model(founder).rounds for founder in "ab"] == [40, 40]
-    assert fleet.predict_proba_one({"other": 1.0, "site": "new"}) == {False: 0.5, True: 0.5}
+    assert fleet.predict_one({"other": 1.0, "site": "new"}) is PUFEClassifier().predict_one({"other": 1.0})
 
 
 def test_a_child_is_the_same_after_a_crash(tmp_path):

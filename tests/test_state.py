@@ -11,6 +11,7 @@ import pathlib
 import pickle
 import pkgutil
 import random
+import re
 
 import numpy as np
 import pytest
@@ -28,7 +29,7 @@ from river_pufe.experts.feature_maps import Identity
 from river_pufe.guard import Guarded
 from river_pufe.learning import FeatureEvolving
 from river_pufe.part import Part
-from river_pufe.state import parts
+from river_pufe.state import objects, parts
 from river_pufe.state.stateful import Stateful
 
 BASES = {state.Stored, Stateful, FeatureEvolving, EvolvingClassifier, EvolvingRegressor}
@@ -175,6 +176,15 @@ def test_no_array_is_in_a_model_twice(model):
 
     walk(play(model), "model")
     assert len(seen) > 5
+
+
+def test_the_format_is_documented():
+    """Each word that a state may have is in the table of the page, and no other."""
+    page = (STATES.parents[1] / "docs" / "api" / "state.md").read_text()
+    names = page[page.index("| name |") :].splitlines()[2:]
+    told = {word for line in names if line.startswith("|") for word in re.findall(r"`(\w+)`", line.split("|")[1])}
+    assert told == {"part", "array", "bytes", "pickle", *objects._FROM_PLAIN}
+    assert f"| {objects.FORMAT} | " in page
 
 
 def test_a_class_of_ones_own_can_be_registered():

@@ -11,7 +11,9 @@ import contextlib
 import doctest
 import itertools
 import json
+import math
 import pathlib
+import random
 import subprocess
 import sys
 import tempfile
@@ -107,13 +109,8 @@ def completion(directory: pathlib.Path, n_runs: int = 5) -> None:
     for (a, b), gone in zip(pairs.tolist(), absent):
         recovery.learn_one({"a": a} if gone else {"a": a, "b": b})
     line = np.linspace(pairs[:, 0].min(), pairs[:, 0].max(), 30)
-    readings = [recovery.read({"a": a}) for a in line]
-    completed = np.array([reading.known["b"] for reading in readings])
-    # The unit of the scaler is the deviation of the feature.
-    deviation = np.abs(
-        np.diff([r.known["b"] for r in readings[:2]]) / np.diff([r.standardized[1] for r in readings[:2]])
-    )
-    half = NINETY * deviation * np.sqrt(recovery.variance(readings[0]))
+    completed, deviation = np.array([recovery.expected_one({"a": a})["b"] for a in line.tolist()]).T
+    half = NINETY * deviation
     left.plot(*pairs[absent][:150].T, "o", color="0.65", markersize=3, label="true, not seen")
     left.plot(line, completed, color=BLUE, label="completed")
     left.fill_between(
@@ -236,15 +233,11 @@ def _recovered(recovery: FeatureRecovery, overlap: int, seed: int) -> tuple[np.n
     for t in range(len(factors)):
         x = {f"old {j}": value for j, value in enumerate(old[t].tolist()) if t < CHANGE}
         x |= {f"new {j}": value for j, value in enumerate(new[t].tolist()) if t >= CHANGE - overlap}
-        reading = recovery.read(x)
-        known = reading.known
-        guessed[t] = [known.get(f"old {j}", 0.0) for j in range(12)]
-        for retired in reading.retired:
-            _, _, deviation, _ = retired.statistics
-            for key, width in zip(retired.keys, NINETY * deviation * np.sqrt(retired.recover.variance)):
-                half[t, int(key.split()[1])] = width
+        expected = recovery.expected_one(x)
+        for j in range(12):
+            guessed[t, j], half[t, j] = expected.get(f"old {j}", (0.0, 1.0))
         recovery.learn_one(x)
-    return np.arange(len(factors)), old, guessed, half
+    return np.arange(len(factors)), old, guessed, NINETY * half
 
 
 def flow(directory: pathlib.Path) -> None:
@@ -305,6 +298,30 @@ def run(directory: pathlib.Path) -> None:
         subprocess.run([*command, "--figure", str(directory / "run.png")], check=True, capture_output=True)
 
 
+def lying_sensor(directory: pathlib.Path) -> None:
+    """Scores of five thermometers, as on the page about them."""
+    rng, recovery, scores = random.Random(1), FeatureRecovery(), []
+    weather = stuck = 0.0
+    for t in range(500):
+        weather = 0.95 * weather + rng.gauss(0, 1)
+        x = {f"room {i}": 20 + (i + 1) / 3 * weather + rng.gauss(0, 0.3) for i in range(5)}
+        stuck = x["room 2"] if t < 400 else stuck
+        x["room 2"] = stuck
+        expected = recovery.expected_one(x)
+        scores.append([(x[key] - value) / deviation for key, (value, deviation) in expected.items()] or [math.nan] * 5)
+        recovery.learn_one(x)
+    figure, axes = pyplot.subplots(figsize=(8, 2.8), layout="constrained")
+    for i, series in enumerate(zip(*scores)):
+        lies = i == 2
+        color, label = (ORANGE, "hangs at its value from 400 on") if lies else ("0.7", "the others" if i == 0 else None)
+        axes.plot(range(350, 500), series[350:], color=color, lw=1.6 if lies else 0.8, label=label, zorder=2 + lies)
+    axes.axhspan(-1.645, 1.645, color="0.93", zorder=0)
+    axes.set(xlabel="sample", ylabel="deviations away", xlim=(350, 499))
+    axes.legend(loc="upper left", frameon=False)
+    figure.savefig(directory / "lying-sensor.png", dpi=150)
+    pyplot.close(figure)
+
+
 def _arrow(start: tuple[float, float], end: tuple[float, float], bend: str = "arc3") -> FancyArrowPatch:
     return FancyArrowPatch(
         start, end, arrowstyle="-|>", mutation_scale=12, color="0.35", shrinkA=0, shrinkB=0, connectionstyle=bend
@@ -325,6 +342,7 @@ def main(directory: pathlib.Path, n_streams: int = 10) -> None:
     recovery(directory)
     flow(directory)
     recipe(directory)
+    lying_sensor(directory)
     run(directory)
 
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from river import base
 from scipy import special
 
+from ..guard import guarded
 from ..recovery.rows import RowReader
 from ..state.stateful import Stateful
 from ..tasks.classification import MarginClassification
@@ -54,11 +55,13 @@ class Keyed(Stateful, base.Estimator, abc.ABC):
         self._seen: npt.NDArray[np.int64] = np.zeros(0, dtype=np.int64)
 
     @property
+    @guarded
     def weights(self) -> dict[Key, float]:
         """Weights by key."""
         return dict(zip(self._reader.keys, self._weights.tolist()))
 
     @property
+    @guarded
     def living_keys(self) -> tuple[Key, ...]:
         """The keys that are remembered."""
         return tuple(self._reader.keys)
@@ -68,6 +71,7 @@ class Keyed(Stateful, base.Estimator, abc.ABC):
         answer = model.predict_one(x)
         model.learn_one(x, answer if answer is not None else True)
 
+    @guarded
     def learn_one(self, x: Sample, y: typing.Any) -> None:
         """Learn from a sample with its target.
 
@@ -160,6 +164,7 @@ class KeyedClassifier(Keyed, base.Classifier):
 
     _task_type = MarginClassification
 
+    @guarded
     def predict_proba_one(self, x: Sample, **kwargs: typing.Any) -> dict[typing.Any, float]:
         """Probabilities of the classes seen so far: the logistic function of the score, to rank by.
 
@@ -200,6 +205,7 @@ class KeyedRegressor(Keyed, base.Regressor):
 
     _task_type = PlainRegression
 
+    @guarded
     def predict_one(self, x: Sample, **kwargs: typing.Any) -> float:
         """The expected target; 0.0 before anything was learned.
 

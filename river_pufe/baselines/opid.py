@@ -117,7 +117,7 @@ class _OPID(Keyed):
             warnings.warn(
                 "OPID needs features that survive when others vanish; here none of those that it knew before is left, "
                 "so it starts anew.",
-                stacklevel=4,
+                stacklevel=5,
             )
 
     def _extend(self, n: int) -> None:

@@ -96,7 +96,7 @@ class _REFORM(Keyed):
             self._warned = True
             warnings.warn(
                 "REFORM needs features that survive when others vanish; here there are none, so it starts anew.",
-                stacklevel=5,
+                stacklevel=6,
             )
 
     def _extend(self, n: int) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from ..aggregation import Hedge
 from ..experts.learners import Features, Learner
 from ..experts.per_space import SpaceExperts
+from ..guard import guarded
 from ..recovery.reading import Reading
 from ..tasks.task import Task
 from ..values import Array, Key, Sample
@@ -172,6 +173,7 @@ class _SF2EL(Pair):
         self.budget = budget
         self.seed = seed
 
+    @guarded
     def observe_one(self, x: Sample) -> None:
         """Learn from the features of a sample whose target is not known.
 

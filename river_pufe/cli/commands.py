@@ -83,6 +83,13 @@ def run(
     one_hot: Annotated[
         bool, typer.Option("--one-hot", help="Encode strings: a feature 'column=string' for each string of a column.")
     ] = False,
+    key: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The column that names the site, tenant or device: each of them has a model of its own.",
+        ),
+    ] = None,
     absent: Annotated[
         Absent | None,
         typer.Option(
@@ -133,23 +140,39 @@ def run(
         pathlib.Path | None,
         typer.Option(metavar="PATH", help="Write a line for whatever happens to the features: JSON, or csv."),
     ] = None,
+    recovered: Annotated[
+        pathlib.Path | None,
+        typer.Option(
+            metavar="PATH",
+            help="Write a line for each sample and feature, vanished ones as well: what it should read given the "
+            "others, and the deviation of that. JSON, or csv. Shows how well the others explain each feature.",
+        ),
+    ] = None,
     append: Annotated[
-        bool, typer.Option("--append", help="Add to the files of --predictions and --events if they exist.")
+        bool,
+        typer.Option("--append", help="Add to the files of --predictions, --events and --recovered if they exist."),
     ] = False,
     figure: options.Figure = None,
     report: Annotated[
         pathlib.Path | None, typer.Option(metavar="PATH", help="Write an HTML page with all results and pictures.")
     ] = None,
     save: Annotated[
-        pathlib.Path | None, typer.Option(metavar="PATH", help="Pickle the model, as it is in the end.")
+        pathlib.Path | None,
+        typer.Option(
+            metavar="PATH",
+            help="Save the model, as it is in the end; as a pickle if the name says so, and with --key as a database.",
+        ),
     ] = None,
     save_every: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Pickle it every N samples as well, so no more are ever lost."),
+        typer.Option(min=1, metavar="N", help="Save it every N samples as well, so no more are ever lost."),
     ] = None,
     load: Annotated[
         pathlib.Path | None,
-        typer.Option(metavar="PATH", help="Go on with a saved model. A pickle can run any code: load only your own."),
+        typer.Option(
+            metavar="PATH",
+            help="Go on with a saved model. A .pickle or a database can run any code: load only your own.",
+        ),
     ] = None,
 ) -> None:
     """Predict and learn, line by line, and report metrics, feature spaces and what happened to the features.
@@ -160,13 +183,16 @@ def run(
     Try: `river-pufe run sensors.csv --target state --time date --figure sensors.png`
 
     Long readings: `river-pufe run mqtt.csv --long time,sensor,value --every 1min --target pump.fault`
+
+    Many sites: `river-pufe run plants.csv --target state --key site --save plants.db`
     """
     with _outcome():
-        from .run import Options, Run
+        from .run import Run
+        from .wanted import Wanted
 
         if target is None and load is None:
             raise show.UsageError("Missing option '--target': which column is to be predicted?")
-        wanted = Options(
+        wanted = Wanted(
             files=files,
             target=target,
             task=task,
@@ -174,6 +200,7 @@ def run(
             time=time,
             long=options.as_long(long, every, aggregate, hold, lateness, wait),
             one_hot=one_hot,
+            key=key,
             absent=absent,
             na=na,
             format=format,
@@ -188,6 +215,7 @@ def run(
             on_error=on_error,
             predictions=predictions,
             events=events,
+            recovered=recovered,
             append=append,
             figure=figure,
             report=report,

@@ -50,6 +50,12 @@ class Guessing:
         return files.guess_task(self.targets)
 
     @property
+    def example(self) -> typing.Any:
+        """A target of the kind that the majority is of."""
+        are_labels = [isinstance(y, str | bool) for y in self.targets]
+        return self.targets[are_labels.index(2 * sum(are_labels) >= len(are_labels))]
+
+    @property
     def shares(self) -> dict[typing.Any, float]:
         """Share of numbers among the values of each column."""
         return {name: self._numbers[name] / n for name, n in self._values.items()}

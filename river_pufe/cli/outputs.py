@@ -25,11 +25,16 @@ class Output:
     columns
         Names of the columns of a csv.
 
+    Attributes
+    ----------
+    is_csv
+        Whether it is csv.
+
     """
 
     def __init__(self, path: pathlib.Path, columns: Sequence[str]) -> None:
         self._path, self._columns = path, columns
-        self._is_csv = path.suffix.lower() == ".csv"
+        self.is_csv = path.suffix.lower() == ".csv"
         self._file: typing.TextIO | None = None
         self._csv: typing.Any = None
 
@@ -42,7 +47,7 @@ class Output:
                 is_new = not self._path.exists() or not self._path.stat().st_size
                 # What cannot be encoded, such as half of a character in JSON, must not end the run.
                 self._file = self._path.open("a", buffering=1, encoding="utf-8", errors="backslashreplace", newline="")
-                if self._is_csv:
+                if self.is_csv:
                     self._csv = csv.DictWriter(self._file, self._columns, extrasaction="ignore", lineterminator="\n")
                     if is_new:
                         self._csv.writeheader()

@@ -31,7 +31,7 @@ th, td {{ padding: .25rem .8rem; text-align: left; vertical-align: top; border-b
 td.number, th.number {{ text-align: right; }}
 td {{ overflow-wrap: normal; white-space: nowrap; }}
 td.list {{ white-space: normal; min-width: 12rem; }}
-img {{ max-width: 100%; height: auto; background: white; border-radius: 4px; }}
+img {{ width: 100%; min-width: 46rem; height: auto; background: white; border-radius: 4px; }}
 .bar {{ display: inline-block; height: .7em; background: #0072B2; vertical-align: baseline; }}
 .note {{ opacity: .75; }}
 </style>
@@ -49,7 +49,7 @@ def write_report(
     session: Session,
     names: Sequence[str],
     times: Series,
-    opened: Mapping[int, typing.Any],
+    moments: Mapping[int, typing.Any],
     remarks: Sequence[str],
     suspects: Sequence[files.Suspect],
 ) -> None:
@@ -65,8 +65,8 @@ def write_report(
         Names of the files that were read.
     times
         Times of some rounds.
-    opened
-        Times of the rounds in which spaces opened.
+    moments
+        Times of the rounds in which spaces opened, and of the latest events.
     remarks
         What is worth telling about the samples.
     suspects
@@ -84,21 +84,22 @@ def write_report(
         rows = [(name, *(table.get(name, "-") for table in tables.values())) for name in metrics]
         parts += [_section(head, _table(("metric", *tables), rows, right=range(1, 1 + len(tables))))]
         parts += ['<p class="note">Each sample was predicted before it was learned.</p>']
-    parts += [f'<p><img alt="{alt}" src="data:image/png;base64,{image}"></p>']
-    heads, cells = show.spaces_rows(session.model.spaces, opened if times else None)
+    parts += [f'<div class="wide"><img alt="{alt}" src="data:image/png;base64,{image}"></div>']
+    heads, cells = show.spaces_rows(session.model.spaces, moments if times else None)
     parts += [_section("Feature spaces", _table(heads, cells, right=(0,)))]
-    parts += [_features(session)]
+    parts += [_features(session, times)]
     if suspects:
         found = [(str(s.key), str(files.whole(s.value)), f"{s.share:.1%}") for s in suspects]
         parts += [
             _section("Values that may stand for absent ones", _table(("feature", "value", "share"), found, (1, 2)))
         ]
-    parts += [_events(session)]
+    parts += [_events(session, moments if times else {})]
     with show.replacing(path) as file:
         file.write(_PAGE.format(title=html.escape(title), body="\n".join(parts)).encode("utf-8", "replace"))
 
 
-def _features(session: Session) -> str:
+def _features(session: Session, times: Series) -> str:
+    known = list(times)
     record, gone = session.record, set(session.model.vanished)
     n_rounds = max(record.rounds - record.start, 1)
     rows = []
@@ -107,19 +108,35 @@ def _features(session: Session) -> str:
         left, width = (first - record.start) / n_rounds, (last + 1 - first) / n_rounds
         bar = f'<span class="bar" style="margin-left:{6 * left:.2f}rem;width:{6 * width:.2f}rem"></span>'
         share = f"{n / (record.rounds - first):.0%}"
-        rows.append((str(key), _Html(bar), f"{first:,}", f"{last:,}", share, "vanished" if key in gone else ""))
+        span = [_about(round_, known) for round_ in (first, last)]
+        rows.append((str(key), _Html(bar), *span, share, "vanished" if key in gone else ""))
     n_others = len(record.keys) - len(rows) + record.n_others
     note = f'<p class="note">… and {n_others:,} more.</p>' if n_others else ""
-    table = _table(("feature", "alive", "first round", "last round", "share since", ""), rows, right=(2, 3, 4))
+    heads = ("first seen about", "last seen about") if known else ("first round", "last round")
+    table = _table(("feature", "alive", *heads, "share since", ""), rows, right=(4,) if known else (2, 3, 4))
     return _section("Features", table + note)
 
 
-def _events(session: Session) -> str:
+def _about(round_: int, times: Sequence[tuple[int, typing.Any]]) -> str:
+    """The known time that is nearest to a round; without any, the round."""
+    if not times:
+        return f"{round_:,}"
+    return str(min(times, key=lambda known: abs(known[0] - round_))[1])
+
+
+def _events(session: Session, moments: Mapping[int, typing.Any]) -> str:
     events = session.model.events
-    rows = [(f"{event.round:,}", event.kind, show.shorten(event.keys, 12)) for event in reversed(events)]
-    return _section(
-        f"The latest {show.count(len(rows), 'event')}", _table(("round", "what", "features"), rows, right=(0,))
-    )
+    heads = ["round", *(["time"] if moments else []), "what", "features"]
+    rows = [
+        [
+            f"{event.round:,}",
+            *([str(moments.get(event.round, ""))] if moments else []),
+            event.kind,
+            show.shorten(event.keys, 12),
+        ]
+        for event in reversed(events)
+    ]
+    return _section(f"The latest {show.count(len(rows), 'event')}", _table(heads, rows, right=(0,)))
 
 
 class _Html(str):

@@ -35,6 +35,8 @@ class Row:
         What is strange about a sample.
     file
         Name of the file, where there are several.
+    key
+        Which model it is for, where there is one for each key.
 
     """
 
@@ -47,6 +49,7 @@ class Row:
     note: str = ""
     warning: str = ""
     file: str = ""
+    key: typing.Any = None
 
     @property
     def place(self) -> str:
@@ -90,11 +93,13 @@ class Samples:
         Name of the column of the time; in the long format that is the first column.
     long
         How readings are gathered, None where each line is a sample.
+    key
+        Name of the column of the key, None if there is none.
 
     Attributes
     ----------
     skipped
-        How many lines were something else than a sample, by what they were.
+        How many lines were something else than a sample, or strange, by what they were.
     n_readings
         Number of readings, in the long format.
 
@@ -107,8 +112,10 @@ class Samples:
         ignore: Collection[str] = (),
         time: str | None = None,
         long: Long | None = None,
+        key: str | None = None,
     ) -> None:
         self._reader, self._target, self._ignore, self._time, self._long = reader, target, tuple(ignore), time, long
+        self._key = key
         self._latest = -math.inf
         self._before: typing.Any = None
         self.skipped: collections.Counter[str] = collections.Counter()
@@ -117,7 +124,8 @@ class Samples:
     @property
     def columns(self) -> Sequence[str]:
         """Names of the columns that the user names, which a file with a header must have."""
-        names = [*self._long.columns] if self._long is not None else [self._target, self._time, *self._ignore]
+        wide = [self._target, self._time, self._key, *self._ignore]
+        names = [*self._long.columns] if self._long is not None else wide
         return [name for name in names if name is not None]
 
     def __iter__(self) -> Iterator[Row]:
@@ -127,12 +135,14 @@ class Samples:
             yield Row(0, error=str(error))
 
     def _rows(self) -> Iterator[Row]:
-        target, time, ignore = self._target, self._time, self._ignore
+        target, time, key, ignore = self._target, self._time, self._key, self._ignore
         for line in self._reader:
             record = line.record
             row = Row(line.number, record, error=line.error, note=self._noted(line), file=line.file)
             if target is not None:
                 row.y = record.pop(target, None)
+            if key is not None:
+                row.key = files.whole(record.pop(key, None))
             for name in ignore:
                 record.pop(name, None)
             if time is not None and (when := record.pop(time, None)) is not None:
@@ -153,6 +163,7 @@ class Samples:
         except ValueError:
             return
         if row.at < self._latest:
+            self.skipped["time that runs backwards"] += 1
             row.warning = f"time runs backwards: {when} after {self._before}"
         self._latest, self._before = row.at, when
 

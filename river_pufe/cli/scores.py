@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import collections
+import functools
 import typing
 from collections.abc import Callable, Sequence
 
 from river import metrics, utils
 
 from . import show
-from .ranking import Ranking, bucket
+from .tally import Tally
 
 _REGRESSION = ("MAE", "RMSE", "R2")
 #: A class with less than this share is rare: accuracy says little about it.
@@ -17,7 +18,7 @@ _RARE = 0.2
 
 
 class Classes:
-    """Metrics of a classifier, all of them from the same counts.
+    """Metrics of a classifier, most of them from the same counts, and computed when they are asked for.
 
     Of two classes the *positive* one is the one that matters: the one that is given, or the rarer one.
 
@@ -39,12 +40,7 @@ class Classes:
             if not issubclass(kind, metrics.base.ClassificationMetric):
                 raise show.UsageError(f"the metric {name} is not made for classification")
         self.seen: collections.Counter[typing.Any] = collections.Counter()
-        self._confusion = metrics.ConfusionMatrix()
-        self._window = utils.Rolling(metrics.ConfusionMatrix, window_size=window)
-        self._first: typing.Any = positive
-        self._ranking, self._latest = Ranking(), Ranking()
-        self._queue: collections.deque[tuple[bool, int]] = collections.deque()
-        self._length = window
+        self._tally, self._length = Tally(window, positive), window
         # Metrics that need probabilities; those of one class twice, once for each that may turn out to be positive.
         self._others = {name: (kind(), kind()) for name, kind in self._kinds.items() if not _from_labels(kind)}
         self.n = 0
@@ -69,19 +65,13 @@ class Classes:
             The class that was decided on.
 
         """
-        if self._first is None:
-            self._first = y
         self.seen[y] += 1
         self.n += 1
-        self._confusion.update(y, label)
-        self._window.update(y, label)
-        is_first, p = y == self._first, probabilities.get(self._first, 0.0)
-        number = bucket(p)
-        self._ranking.count(is_first, number)
-        self._latest.count(is_first, number)
-        self._queue.append((is_first, number))
-        if len(self._queue) > self._length:
-            self._latest.count(*self._queue.popleft(), n=-1)
+        self._tally.add(y, label, probabilities)
+        if not self._others:
+            return
+        first = self._tally.first
+        is_first, p = y == first, probabilities.get(first, 0.0)
         for name, (metric, other) in self._others.items():
             if issubclass(self._kinds[name], metrics.base.BinaryMetric):
                 metric.update(is_first, {True: p, False: 1.0 - p})
@@ -95,24 +85,31 @@ class Classes:
         is_binary = issubclass(kind, metrics.base.BinaryMetric)
         if name in self._others:
             pair: tuple[metrics.base.Metric, metrics.base.Metric] = self._others[name]
-            return pair[is_binary and self.positive != self._first]
-        cm: typing.Any = self._window.obj if recent else self._confusion
+            return pair[is_binary and self.positive != self._tally.first]
+        cm: typing.Any = (self._tally.latest if recent else self._tally.all).confusion
         found: metrics.base.Metric = kind(cm=cm, pos_val=self.positive) if is_binary else kind(cm=cm)
         return found
 
     def average_precision(self, recent: bool = False) -> float:
         """Average precision of the class that matters, over all samples or the latest ones."""
-        ranking = self._latest if recent else self._ranking
-        return float(ranking.average_precision(reverse=self.positive != self._first))
+        ranking = (self._tally.latest if recent else self._tally.all).ranking
+        return float(ranking.average_precision(reverse=self.positive != self._tally.first))
 
     def table(self) -> dict[str, str]:
         """Metrics by name, as they are shown."""
         positive = self.positive
         if self._names:
-            for name, kind in self._kinds.items():
-                if positive is None and issubclass(kind, metrics.base.BinaryMetric):
-                    raise show.UsageError(f"{name} is about one class, and there are {len(self.seen)}: say --positive")
-            return dict(_shown(self.measured(name)) for name in self._names)
+            # The metric of one class is worth no error at the end of a long run.
+            unclear = [
+                name
+                for name, kind in self._kinds.items()
+                if positive is None and issubclass(kind, metrics.base.BinaryMetric)
+            ]
+            return {
+                title: f"of which of {len(self.seen)} classes? (--positive)" if name in unclear else value
+                for name in self._names
+                for title, value in [_shown(self.measured(name))]
+            }
         table = dict([_shown(self.measured("Accuracy"))])
         if positive is None:
             return table | dict([_shown(self.measured("MacroF1"))])
@@ -189,6 +186,7 @@ class Numbers:
 Scores = Classes | Numbers
 
 
+@functools.cache
 def find(name: str) -> typing.Any:
     """A metric of River by its name."""
     found = getattr(metrics, name, None)

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from river import base, compose
 
 from .. import files
+from ..fleet import Fleet
 from ..learning import FeatureEvolving
 from ..plot.record import Presence, Series, Timeline
 from ..recovery.evolution import Event
@@ -22,6 +23,8 @@ from .show import UsageError
 
 #: The metric of a few samples is all over the place, and would squeeze the rest of the figure.
 _SETTLED = 20
+#: How many points the curves of the figure have.
+_NOTES = 500
 #: What our model is called in tables and figures.
 OURS = "PUFE"
 
@@ -43,6 +46,8 @@ class Settings(typing.NamedTuple):
         How many alarms a day are wanted, instead of a threshold.
     rival
         Whether River's linear model learns beside ours.
+    recovered
+        Whether to tell what each feature should read.
 
     """
 
@@ -52,6 +57,7 @@ class Settings(typing.NamedTuple):
     threshold: float | None = None
     alarms: float | None = None
     rival: bool = False
+    recovered: bool = False
 
 
 class Session:
@@ -60,7 +66,7 @@ class Session:
     Parameters
     ----------
     pipeline
-        A model of this package, alone or as the last step of a pipeline.
+        A model of this package, or a fleet of them, alone or as the last step of a pipeline.
     settings
         What the user wants to know.
     target
@@ -84,8 +90,15 @@ class Session:
         self._first_shares = shares or {}
         steps = list(pipeline.steps.values()) if isinstance(pipeline, compose.Pipeline) else [pipeline]
         self.transformers: list[typing.Any] = steps[:-1]
+        self._expecting = settings.recovered
+        #: The latest sample as the model saw it, and what each feature should have read, if that is wanted.
+        self.seen: dict[typing.Any, typing.Any] = {}
+        self.expected: dict[typing.Any, tuple[float, float]] = {}
         self.model: typing.Any = steps[-1]
-        if not isinstance(self.model, FeatureEvolving):
+        self.fleet = self.model if isinstance(self.model, Fleet) else None
+        #: The model of the latest sample, to look at.
+        self.latest: typing.Any = self.model if self.fleet is None else self.fleet.factory()
+        if not isinstance(self.latest, FeatureEvolving):
             raise UsageError(f"{type(self.model).__name__} is not a model of river_pufe")
         self.classifies = isinstance(self.model, base.Classifier)
         if not self.classifies:
@@ -102,18 +115,21 @@ class Session:
             self.rival_scores = self._make_scores(settings)
         self._models = {OURS: self.scores} | ({NAME: self.rival_scores} if self.rival_scores is not None else {})
         self.rounds = self.n_learned = self.n_alarms = 0
-        start = self.model.rounds
+        start = self.latest.rounds
         self.experienced = start > 0
-        self.record, self.weights, self.timeline = Presence(start=start), Series(), Timeline(start=start)
-        self.curves = {name: Series() for name in self._models}
-        self._event = self.model.events[-1] if self.model.events else None
+        self.record, self.weights, self.timeline = Presence(start=start), Series(_NOTES), Timeline(start=start)
+        self.curves = {name: Series(_NOTES) for name in self._models}
+        self._event: Event | None = None
+        self._news: list[Event] = []
 
     def _make_scores(self, settings: Settings) -> Scores:
         if self.classifies:
             return Classes(settings.metric, settings.positive, settings.window)
         return Numbers(settings.metric, settings.window)
 
-    def step(self, x: dict[typing.Any, typing.Any], y: typing.Any, at: float | None = None) -> typing.Any:
+    def step(
+        self, x: dict[typing.Any, typing.Any], y: typing.Any, at: float | None = None, key: typing.Any = None
+    ) -> typing.Any:
         """Predict, then learn; from the features alone where there is no target.
 
         Parameters
@@ -124,10 +140,12 @@ class Session:
             The target; None if it is not known.
         at
             When it was, in seconds since 1970.
+        key
+            Which model of a fleet it is for.
 
         Returns
         -------
-        Probabilities or a number.
+        Probabilities or a number; None before anything was learned from a target.
 
         Raises
         ------
@@ -140,6 +158,9 @@ class Session:
             seen = x
             for transformer in self.transformers:
                 seen = transformer.transform_one(seen)
+            if self._expecting:
+                self.seen, self.expected = seen, self.model.expected_one(seen)
+            seen = self._addressed(seen, key)
             prediction = self.model.predict_proba_one(seen) if self.classifies else self.model.predict_one(seen)
         except ValueError:
             raise ValueError(advice.bad_feature(original, self._shares()) or "it cannot be read") from None
@@ -148,21 +169,45 @@ class Session:
         for transformer in self.transformers:
             transformer.learn_one(x, y) if transformer._supervised else transformer.learn_one(x)
             x = transformer.transform_one(x)
+        # The first answer of all is not worth a judgement: nothing was known.
+        knows = self._knows(key)
         if y is None:
-            self.model.observe_one(x)
+            self.model.observe_one(self._addressed(x, key))
         else:
-            # The first answer of all is not worth a judgement: nothing was known.
-            if self.knows:
+            if knows:
                 self.scores.update(y, prediction, self.decide(prediction))
                 self._judge_rival(x, y)
             if self.rival is not None:
                 self.rival.learn(x, y)
-            self.model.learn_one(x, y)
+            self.model.learn_one(self._addressed(x, key), y)
             self.n_learned += 1
         if self._budget is not None and (p := self._p(prediction)) is not None and at is not None:
             self._budget.update(p, at)
         self._note(x)
-        return prediction
+        if self.fleet is not None:
+            self.latest = self.fleet.model(key)
+        self._look_for_news()
+        return prediction if knows else None
+
+    def _look_for_news(self) -> None:
+        events = self.latest.events
+        if not events or events[-1] is self._event:
+            return
+        self._event = events[-1]
+        round_ = self.latest.rounds - 1
+        self._news += reversed(list(itertools.takewhile(lambda event: event.round == round_, reversed(events))))
+
+    def _addressed(self, x: dict[typing.Any, typing.Any], key: typing.Any) -> dict[typing.Any, typing.Any]:
+        return x if self.fleet is None else {**x, self.fleet.key: key}
+
+    def _knows(self, key: typing.Any) -> bool:
+        """Whether the model has learned anything."""
+        if self.fleet is None:
+            return self.experienced or self.n_learned > 0
+        try:
+            return bool(self.fleet.model(key).rounds > 0)
+        except KeyError:
+            return False
 
     def _judge_rival(self, x: dict[typing.Any, typing.Any], y: typing.Any) -> None:
         if self.rival is None or self.rival_scores is None:
@@ -175,9 +220,15 @@ class Session:
             self.rival_scores.update(y, prediction, prediction)
 
     def _note(self, x: dict[typing.Any, typing.Any]) -> None:
-        self.record.update(x)
+        if self.transformers:
+            self.record.update(x)
+        else:
+            # In files what is absent is left out.
+            self.record.note(list(x))
         self.rounds += 1
         round_ = self.record.rounds - 1
+        if self.fleet is not None:
+            return
         if self.weights.due:
             self.weights.add(round_, self.model.expert_weights)
         else:
@@ -216,7 +267,7 @@ class Session:
 
     def _validated(self, y: typing.Any) -> typing.Any:
         try:
-            return self.model.task.validate(y)
+            return self.latest.task.validate(y)
         except ValueError:
             raise ValueError(advice.bad_target(self.target, y, self.classifies)) from None
 
@@ -224,8 +275,8 @@ class Session:
         """The number, or the class that is decided on: the most probable one, unless there is a threshold."""
         if not self.classifies:
             return prediction
-        p = self._p(prediction)
-        if p is None or (self._threshold is None and self._budget is None):
+        p = self._p(prediction) if self.alarming else None
+        if p is None:
             return max(prediction, key=prediction.get) if prediction else None
         positive = self.positive
         if p >= (self._budget.threshold if self._budget is not None else self._threshold or 0.0):
@@ -243,14 +294,19 @@ class Session:
         return self.scores.positive if isinstance(self.scores, Classes) else None
 
     @property
+    def classes(self) -> list[typing.Any]:
+        """The classes that were scored so far."""
+        return list(self.scores.seen) if isinstance(self.scores, Classes) else []
+
+    @property
+    def lacks_positive(self) -> bool:
+        """Whether the class that is said to matter has not come so far."""
+        return self.positive is not None and bool(self.classes) and self.positive not in self.classes
+
+    @property
     def alarming(self) -> bool:
         """Whether the user asked for alarms."""
         return self._threshold is not None or self._budget is not None
-
-    @property
-    def knows(self) -> bool:
-        """Whether anything was learned from a target."""
-        return self.experienced or self.n_learned > 0
 
     @property
     def tables(self) -> dict[str, dict[str, str]]:
@@ -276,11 +332,8 @@ class Session:
 
     def news(self) -> list[Event]:
         """What happened to the keys since the last call, oldest first."""
-        events = self.model.events
-        if not events or events[-1] is self._event:
-            return []
-        fresh = list(itertools.takewhile(lambda event: event is not self._event, reversed(events)))[::-1]
-        self._event = fresh[-1]
-        for event in fresh:
+        news, self._news = self._news, []
+        # The rounds of a fleet's models are not those of the stream.
+        for event in news if self.fleet is None else ():
             self.timeline.add(event)
-        return fresh
+        return news

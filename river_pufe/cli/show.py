@@ -106,7 +106,9 @@ def make_table(
     """A table of strings as they are."""
     made = table.Table(box=box.SIMPLE_HEAD, show_edge=False)
     for i, column in enumerate(columns):
-        made.add_column(column, justify="right" if i in right else "left", overflow="fold")
+        # A number or a time is no use in two halves.
+        whole = i in right or column.startswith("opened")
+        made.add_column(column, justify="right" if i in right else "left", overflow="fold", no_wrap=whole)
     for row in rows:
         made.add_row(*map(markup.escape, row))
     return console.Group(text.Text(f"\n{title}\n", "bold"), made)
@@ -176,6 +178,7 @@ def progress_bar(out: console.Console, unit: str = "samples") -> progress.Progre
         progress.TextColumn("{task.fields[detail]}", markup=False),
         progress.TimeRemainingColumn(),
         console=out,
+        refresh_per_second=4,
         transient=True,
         disable=not out.is_terminal,
     )

@@ -245,8 +245,8 @@ class LinearExperts(Stored, Experts):
     def _keep(self, evolution: Evolution, slots: Mask) -> None:
         if evolution.retired is not None:
             dropped = [self._weights[self._inputs_of(slot)] for slot in np.flatnonzero(~slots).tolist()]
-            kept = np.array(dropped)[..., [PRESENT, COMPLETED], :] / self._unit
-            self._retired[evolution.retired] = np.ascontiguousarray(kept)
+            weights = np.array(dropped)[..., [PRESENT, COMPLETED], :] / self._unit
+            self._retired[evolution.retired] = np.ascontiguousarray(weights)
         before, starts, ends = self._weights, [1, *self._ends], self._ends
         origins = [each.keep(slots, evolution.recover) for each in self._maps]
         self._rearrange(origins)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import typing
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from ..values import is_there
 
 #: Names of columns with their values; what is absent is left out.
 Record = dict[str, typing.Any]
+
+#: How many strings are remembered with what they stand for.
+_KNOWN = 1000
 
 
 class Cells:
@@ -38,6 +41,7 @@ class Cells:
         self.decimal_comma = decimal_comma
         self._absent = {text.strip().lower() for text in na} | {""}
         self._absent_numbers = {value for value in map(self._number, na) if value is not None}
+        self._known: dict[str, typing.Any] = {}
 
     def with_decimal_comma(self) -> Cells:
         """The same, for files in which ``1,5`` is a number."""
@@ -67,31 +71,52 @@ class Cells:
 
     def row(self, columns: Collection[str], cells: Collection[str]) -> Record:
         """The values of the cells of a row, by column."""
-        record: Record = {}
-        if self.decimal_comma or self._absent_numbers:
-            for name, cell in zip(columns, cells):
-                if (value := self.read(cell)) is not None:
-                    record[name] = value
-            return record
-        # As `read`, written out for the many cells that are plain numbers.
-        for name, cell in zip(columns, cells):
-            try:
-                number = float(cell)
-            except ValueError:
-                if (value := self._string(cell)) is not None:
-                    record[name] = value
-            else:
-                if "_" in cell:
-                    record[name] = cell.strip()
-                elif number == number:
-                    record[name] = number
-        return record
+        return {name: value for name, cell in zip(columns, cells) if (value := self.read(cell)) is not None}
+
+    def rows(self, columns: Collection[str], rows: Collection[Collection[str]]) -> list[Record]:
+        """The same for many rows, each as long as there are columns; column by column is several times faster."""
+        values = list(map(self._column, zip(*rows)))
+        if not any(None in column for column in values):
+            return [dict(zip(columns, row)) for row in zip(*values)]
+        return [{name: value for name, value in zip(columns, row) if value is not None} for row in zip(*values)]
+
+    def _column(self, cells: Sequence[str]) -> list[typing.Any]:
+        """The values of the cells of a column."""
+        texts: Sequence[str] = [cell.replace(",", ".") for cell in cells] if self.decimal_comma else cells
+        if "" in texts:
+            texts = [text or "nan" for text in texts]
+        try:
+            numbers = list(map(float, texts))
+        except ValueError:
+            return self._mixed(cells)
+        if "_" in "".join(texts):
+            return self._mixed(cells)
+        total = sum(numbers)
+        if total == total and not self._absent_numbers:
+            return numbers
+        return [value if value == value and value not in self._absent_numbers else None for value in numbers]
+
+    def _mixed(self, cells: Sequence[str]) -> list[typing.Any]:
+        known, values = self._known, []
+        for cell in cells:
+            # Most strings come again and again, and that they are no numbers takes long to find out.
+            if cell in known:
+                values.append(known[cell])
+                continue
+            value = self.read(cell)
+            if not isinstance(value, float) and len(known) < _KNOWN:
+                known[cell] = value
+            values.append(value)
+        return values
 
     def flat(self, values: Mapping[str, typing.Any], prefix: str = "") -> Record:
         """The values of an object, as a flat record: what is nested has names with dots."""
         record: Record = {}
         for key, value in values.items():
             name = f"{prefix}{key}"
+            if type(value) is float and value == value and value not in self._absent_numbers:
+                record[name] = value
+                continue
             if isinstance(value, str):
                 value = self.read(value)
             elif isinstance(value, Mapping):

@@ -98,6 +98,11 @@ class Suspects:
         self._stride = 1
         self._skip = self._seen = 0
 
+    @property
+    def due(self) -> bool:
+        """Whether the next sample is looked at."""
+        return not self._skip
+
     def update(self, x: Mapping[typing.Any, typing.Any]) -> None:
         """Take a sample into account."""
         if self._skip:

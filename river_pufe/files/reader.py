@@ -24,6 +24,9 @@ _SUFFIXES = {
     ".libsvm": "libsvm", ".svm": "libsvm", ".svmlight": "libsvm",
 }  # fmt: skip
 
+#: How many cells of a csv are read at once, where lines need not be answered as they come.
+_CELLS = 10_000
+
 Path = str | os.PathLike[str]
 
 
@@ -173,7 +176,7 @@ class _File:
         self.format = format or self._guess("".join(ahead))
         lines = itertools.chain(ahead, lines)
         if self.format == "csv":
-            table = CsvFile(self.name, lines, cells)
+            table = CsvFile(self.name, lines, cells, _CELLS if source.size else 1)
             self.columns = table.columns
             self.lines = table.__iter__
         else:

@@ -19,6 +19,8 @@ from .times import is_time
 _DELIMITERS = ",;\t|"
 #: The lines that InfluxDB writes above each header.
 _ANNOTATIONS = ("#group", "#datatype", "#default", "#constant")
+#: Number of a line, the cells of the row that begins there, and what is wrong with it.
+_Row = tuple[int, list[str], str]
 #: What stands for an absent value in one feed or another: not a unit.
 ABSENT_WORDS = frozenset(
     {"unknown", "unavailable", "na", "n/a", "nan", "null", "none", "nil", "missing", "-", "--", "?"}
@@ -40,6 +42,8 @@ class CsvFile:
         Its lines.
     cells
         What cells stand for.
+    n_cells
+        About how many cells are read at once, which is faster; 1: each line as soon as it is there, as from a pipe.
 
     Attributes
     ----------
@@ -48,10 +52,9 @@ class CsvFile:
 
     """
 
-    def __init__(self, name: str, lines: Iterable[str], cells: Cells) -> None:
-        self._name, self._cells = name, cells
-        self._is_text = True
-        lines = self._checked(lines)
+    def __init__(self, name: str, lines: Iterable[str], cells: Cells, n_cells: int = 1) -> None:
+        self._name, self._cells, self._n_cells = name, cells, n_cells
+        lines = iter(lines)
         self._skipped = 0
         self._expects_header = self._has_numbers = False
         first = ""
@@ -71,16 +74,10 @@ class CsvFile:
             self.columns = self._named(next(self._rows, []))
         except csv.Error as error:
             raise FileError(f"{name} has no names of columns in its first line: {error}") from None
-        if not self._is_text:
+        if not is_text("".join(self.columns)):
             raise FileError(f"{name} is not UTF-8: say --encoding latin-1, or whatever it is")
         if self.columns and all(_is_number(column) for column in self.columns):
             raise FileError(f"{name} has no names of columns in its first line, only numbers: add a line of names")
-
-    def _checked(self, lines: Iterable[str]) -> Iterator[str]:
-        for line in lines:
-            if not is_text(line):
-                self._is_text = False
-            yield line
 
     def _named(self, names: list[str]) -> list[str]:
         names = [name.strip() or f"column {i}" for i, name in enumerate(names, start=1)]
@@ -105,9 +102,21 @@ class CsvFile:
         yield from lines
 
     def _lines(self) -> Iterator[Line]:
+        rows: list[_Row] = []
+        try:
+            for row in self._taken_apart():
+                rows.append(row)
+                if len(rows) * len(self.columns) >= self._n_cells:
+                    yield from self._read(rows)
+                    rows = []
+        except FileError:
+            yield from self._read(rows)
+            raise
+        yield from self._read(rows)
+
+    def _taken_apart(self) -> Iterator[_Row]:
         while True:
             number = self._skipped + self._rows.line_num + 1
-            self._is_text = True
             try:
                 cells = next(self._rows)
             except StopIteration:
@@ -115,20 +124,36 @@ class CsvFile:
             except csv.Error as error:
                 last = self._skipped + self._rows.line_num
                 span = f" (up to line {last}: is a quote never closed?)" if last > number else ""
-                yield Line(number, error=f"is not csv: {error}{span}")
+                yield number, [], f"is not csv: {error}{span}"
                 continue
-            if len(cells) == len(self.columns) and self._is_text and not self._expects_header:
-                record = self._cells.row(self.columns, cells)
-                if _has_number(record):
-                    self._has_numbers = True
-                    yield Line(number, record)
-                    continue
-            if cells and (line := self._other(number, cells)) is not None:
-                yield line
+            yield number, cells, ""
+
+    def _read(self, rows: list[_Row]) -> Iterator[Line]:
+        """The lines that rows are, up to the last one or to one that changes what those after it mean."""
+        while rows:
+            columns, expected, n_read = self.columns, self._expects_header, 0
+            as_usual = [] if expected else [cells for _, cells, _ in rows if len(cells) == len(columns)]
+            records = iter(self._cells.rows(columns, as_usual) if len(rows) > 1 else ())
+            are_text = is_text("".join(map("".join, as_usual)))
+            for number, cells, error in rows:
+                n_read += 1
+                if len(cells) == len(columns) and not expected:
+                    record = next(records, None) or self._cells.row(columns, cells)
+                    if (are_text or is_text("".join(cells))) and _has_number(record):
+                        self._has_numbers = True
+                        yield Line(number, record)
+                        continue
+                if error:
+                    yield Line(number, error=error)
+                elif cells and (line := self._other(number, cells)) is not None:
+                    yield line
+                if self.columns is not columns or self._expects_header is not expected:
+                    break
+            rows = rows[n_read:]
 
     def _other(self, number: int, cells: list[str]) -> Line | None:
         """What a row is that is not a sample like all others."""
-        if not self._is_text:
+        if not is_text("".join(cells)):
             return Line(number, error="is not UTF-8: say --encoding latin-1, or whatever it is")
         if cells[0].startswith(_ANNOTATIONS):
             self._expects_header = True
@@ -173,10 +198,9 @@ class CsvFile:
     def _as_units(self, first: Line, second: Line) -> Line:
         """The first row, or a note if the second one shows that it holds the units of the columns."""
         strings = {name: value for name, value in first.record.items() if isinstance(value, str)}
-        are_units = (
-            any(isinstance(second.record.get(name), float) for name in strings)
-            and len(strings) == len(first.record)
-            and not any(value.lower() in ABSENT_WORDS or is_time(value) for value in strings.values())
+        are_units = len(strings) == len(first.record) and any(
+            isinstance(second.record.get(name), float) and value.lower() not in ABSENT_WORDS and not is_time(value)
+            for name, value in strings.items()
         )
         return Line(first.number, note=f"row of units: {', '.join(strings.values())}") if are_units else first
 

@@ -6,6 +6,7 @@ import collections
 import copy
 import json
 import typing
+from collections.abc import Mapping
 
 import numpy as np
 from river import base
@@ -18,8 +19,9 @@ from .stores import MemoryStore, Store
 
 #: Share of the features of a new key that a founder must know.
 _RELATED = 0.5
-#: No name of a key is empty.
-_FOUNDERS, _MOST_FOUNDERS = "", 32
+#: The names of keys are JSON, which never begins so.
+_NOTE = "#"
+_FOUNDERS, _MOST_FOUNDERS = "#founders", 32
 
 
 class Fleet(Guarded, base.Estimator):
@@ -32,7 +34,7 @@ class Fleet(Guarded, base.Estimator):
     With a `SQLiteStore` memory is bounded for any number of keys, and what was committed outlives the process. If
     the events carry a number as well, each is learned once, however often it is delivered: after a crash, feed the
     stream again from any point before, and the fleet goes on as if it had never stopped. An event of a key in memory
-    costs what its model costs; one of another key about twenty times as much, for loading it and for storing the one
+    costs what its model costs; one of another key many times as much, for loading its model and for storing the one
     whose place it takes.
 
     Parameters
@@ -202,7 +204,7 @@ class Fleet(Guarded, base.Estimator):
     @guarded
     def keys(self) -> list[Key]:
         """All keys."""
-        stored = [name for name in self._store.names() if name != _FOUNDERS]
+        stored = [name for name in self._store.names() if not name.startswith(_NOTE)]
         known = set(stored)
         return [_key(name) for name in (*stored, *(name for name in self._live if name not in known))]
 
@@ -222,8 +224,17 @@ class Fleet(Guarded, base.Estimator):
         return member.model
 
     @guarded
-    def commit(self) -> None:
-        """Store all models that have changed, and let that last."""
+    def commit(self, notes: Mapping[str, bytes] | None = None) -> None:
+        """Store all models that have changed, and make that permanent, all or nothing.
+
+        Parameters
+        ----------
+        notes
+            What is stored in the same transaction, by name, such as how far the stream was read.
+
+        """
+        for name, content in (notes or {}).items():
+            self._store.put(f"{_NOTE}{name}", content)
         for name in self._changed:
             self._store.put(name, self._live[name].dump())
         self._changed.clear()
@@ -231,10 +242,24 @@ class Fleet(Guarded, base.Estimator):
         self._store.commit()
 
     @guarded
-    def close(self) -> None:
-        """Commit, and let go of the store; the next event opens it again."""
-        self.commit()
+    def note(self, name: str) -> bytes | None:
+        """What was last committed under a name; None if nothing was."""
+        return self._store.get(f"{_NOTE}{name}")
+
+    @guarded
+    def close(self, commit: bool = True) -> None:
+        """Close the store and forget the models in memory; the next event opens it again.
+
+        Parameters
+        ----------
+        commit
+            Whether what was not committed is. It is lost otherwise, if the store is a lasting one.
+
+        """
+        if commit or not self._store.lasts:
+            self.commit()
         self._live.clear()
+        self._changed.clear()
         self._asked = self._founders = None
         self._store.close()
 
@@ -251,13 +276,14 @@ class Fleet(Guarded, base.Estimator):
 
     def _split(self, x: Sample) -> tuple[str, Number | None, Sample]:
         """Name of the key, number of the event, and the features alone."""
-        number = x.get(self.number) if self.number is not None else None
-        if self.number is not None and not is_there(number):
+        features = dict(x)
+        name = _name(features.pop(self.key, None))
+        if self.number is None:
+            return name, None, features
+        number = features.pop(self.number, None)
+        if not is_there(number):
             raise ValueError(f"the sample has no number under {self.number!r}, by which known events are passed over")
-        name = _name(x.get(self.key))
-        if self.key in x or self.number in x:
-            x = {key: value for key, value in x.items() if key not in (self.key, self.number)}
-        return name, typing.cast(Number | None, number), x
+        return name, typing.cast(Number, number), features
 
     def _look(self, name: str, features: Sample) -> Member:
         """The member of a name. One that is not in memory is kept until something is learned."""
@@ -270,6 +296,8 @@ class Fleet(Guarded, base.Estimator):
     def _find(self, name: str) -> Member | None:
         if name in self._live:
             return self._live[name]
+        if self._asked is not None and self._asked[0] == name and self._asked[1].latest is not None:
+            return self._asked[1]
         stored = self._store.get(name)
         return None if stored is None else Member.load(stored)
 
@@ -313,6 +341,9 @@ class Fleet(Guarded, base.Estimator):
             self.commit()
 
 
+_encode = json.JSONEncoder(ensure_ascii=False).encode
+
+
 def _share(model: typing.Any, features: Sample) -> float:
     """Which share of some features a model knows."""
     known = {key for space in model.spaces for key in space.keys}
@@ -322,7 +353,7 @@ def _share(model: typing.Any, features: Sample) -> float:
 
 def _name(key: typing.Any) -> str:
     """A name for a key; keys that are equal have the same."""
-    return json.dumps(_plain(key), ensure_ascii=False)
+    return _encode(key if type(key) is str else _plain(key))
 
 
 def _plain(key: typing.Any) -> typing.Any:

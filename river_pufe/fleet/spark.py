@@ -79,11 +79,12 @@ def predict(
         raise ValueError(f"the state must be in RocksDB: set {_PROVIDER} to {_ROCKSDB}")
     classifies = isinstance(factory(), base.Classifier)
     kind = events.schema[target].dataType if classifies else DoubleType()
-    told = StructType([events.schema[key], events.schema[number]]).add("prediction", kind)
+    schema = StructType([events.schema[key], events.schema[number]]).add("prediction", kind)
     if classifies:
-        told = told.add("probabilities", MapType(kind, DoubleType()))
+        schema = schema.add("probabilities", MapType(kind, DoubleType()))
     columns = [features] if isinstance(features, str) else list(features)
-    untold = classifies and not isinstance(kind, BooleanType)
+    # Before any label the classes are False and True, which only a column of truth values can hold.
+    needs_labels = classifies and not isinstance(kind, BooleanType)
 
     def as_event(row: Row) -> Event:
         # A map comes as a list of pairs.
@@ -91,9 +92,8 @@ def predict(
         return Event(row[number], x, row[target])
 
     def as_row(name: Key, answered: Key, prediction: typing.Any) -> Row:
-        # Before any label the classes are False and True.
-        if prediction is None or (untold and all(type(label) is bool for label in prediction)):
-            return Row(**dict.fromkeys(told.names, None) | {key: name, number: answered})
+        if prediction is None or (needs_labels and all(type(label) is bool for label in prediction)):
+            return Row(**dict.fromkeys(schema.names, None) | {key: name, number: answered})
         if not classifies:
             return Row(**{key: name, number: answered, "prediction": prediction})
         likely = max(prediction, key=prediction.get)
@@ -101,7 +101,7 @@ def predict(
 
     chosen = events.select(key, number, target, *columns)
     processor = _Processor(factory, as_event, as_row, on_error)
-    return chosen.groupBy(key).transformWithState(processor, told, "Append", "None")
+    return chosen.groupBy(key).transformWithState(processor, schema, "Append", "None")
 
 
 class _Processor:

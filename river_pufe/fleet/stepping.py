@@ -23,7 +23,7 @@ def step(
     dumped once. An event whose number is not above the last one that was learned is passed over, so an event that is
     delivered twice is learned once. So are events that come late, behind a later one of an earlier batch.
 
-    Loading and dumping cost about as much as twenty events, so give it as many events at once as there are.
+    Loading and dumping cost as much as many events, so give it as many events at once as there are.
 
     Parameters
     ----------

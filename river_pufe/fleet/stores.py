@@ -13,7 +13,9 @@ _SCHEMA = "CREATE TABLE IF NOT EXISTS models (key TEXT PRIMARY KEY, state BLOB N
 
 
 class Store(base.Base, abc.ABC):
-    """States by key, each a sequence of bytes.
+    """States by name, each a sequence of bytes.
+
+    The name of a key is its JSON. A name that begins with ``#`` is that of a note, which belongs to no key.
 
     Attributes
     ----------
@@ -26,21 +28,21 @@ class Store(base.Base, abc.ABC):
 
     @abc.abstractmethod
     def get(self, key: str) -> bytes | None:
-        """The state of a key, None if there is none."""
+        """The state of a name, None if there is none."""
 
     @abc.abstractmethod
     def put(self, key: str, state: bytes) -> None:
-        """Write the state of a key; it lasts from the next `commit` on."""
+        """Write the state of a name; it is permanent from the next `commit` on."""
 
     @abc.abstractmethod
     def names(self) -> list[str]:
-        """The names of all keys."""
+        """All names."""
 
     def commit(self) -> None:
-        """Let what was written last, all or nothing."""
+        """Make what was written permanent, all or nothing."""
 
     def close(self) -> None:
-        """Let go of what is in use; what was not committed is lost."""
+        """Close what is open; what was not committed is lost."""
 
     def __str__(self) -> str:
         return repr(self)
@@ -78,7 +80,7 @@ class SQLiteStore(Store):
     """States in one file, written in transactions: after a crash the file is what it was at the latest commit.
 
     **When to use it.** For more keys than memory holds, or if the fleet must outlive the process. One process uses the
-    file at a time; another one is told so.
+    file at a time; another one gets an error.
 
     Parameters
     ----------

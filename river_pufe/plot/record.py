@@ -140,8 +140,12 @@ class Presence:
 
     def update(self, x: Sample) -> None:
         """Take the keys of a sample into account; those whose value is None or NaN are not there."""
-        # Most values are floats, and most samples have the keys of the one before: those are only counted.
-        there = [key for key, value in x.items() if (value == value if type(value) is float else is_there(value))]
+        # Most values are floats.
+        self.note([key for key, value in x.items() if (value == value if type(value) is float else is_there(value))])
+
+    def note(self, there: list[Key]) -> None:
+        """Take a sample into account of which the keys that are there are known."""
+        # Most samples have the keys of the one before: those are only counted.
         if there != self._there:
             self._flush()
             self._there = there

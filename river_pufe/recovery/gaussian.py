@@ -121,13 +121,26 @@ class Gaussian(Stored):
         covariance = self.covariance[a[:, None], a] - matrix @ given
         return Affine.from_matrix(matrix, self.mean[a] - matrix @ self.mean[o], covariance)
 
-    def residuals(self, row: Array) -> tuple[Array, Array]:
-        """How far each entry is from its mean given all others, and the variance of that; shapes (d,).
+    def given_others(self, row: Array) -> tuple[Array, Array]:
+        """What each entry should be given all others that are there, and the variance of that; shapes (d,).
 
-        $r_j = (K (x - m))_j / K_{jj}$, whose variance is $1 / K_{jj}$.
+        With K the inverse of the covariance of what is there, an entry is $r_j = (K (x - m))_j / K_{jj}$ away from its
+        mean given the others, with the variance $1 / K_{jj}$.
+
+        Parameters
+        ----------
+        row
+            Shape (d,), NaN where absent.
+
         """
-        variance = 1.0 / self.precision.diagonal()
-        return variance * (self.precision @ (row - self.mean)), variance
+        absent = np.isnan(row)
+        o = np.flatnonzero(~absent)
+        means, variances = self.complete(row, absent), np.zeros(len(row))
+        variances[absent] = self.variance(absent)
+        precision = inverse(self.covariance[o[:, None], o])
+        variances[o] = 1.0 / precision.diagonal()
+        means[o] -= variances[o] * (precision @ (row[o] - self.mean[o]))
+        return means, variances
 
     def keep(self, slots: Mask) -> Gaussian:
         """The law of some entries alone."""

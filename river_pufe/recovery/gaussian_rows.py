@@ -88,23 +88,32 @@ class GaussianRows(Stored, RowModel):
     def variance(self, absent: Mask) -> Array:
         return self._law.law.variance(absent)
 
+    def given_others(self, row: Array) -> tuple[Array, Array]:
+        return self._law.law.given_others(row)
+
     def predict(self, outputs: Mask) -> Affine | None:
         return self._law.law.predict(outputs) if self._n else None
 
     def update(self, reading: Reading) -> None:
-        seen = ~np.isnan(reading.row)
-        parts = (seen[: reading.n_previous], seen[reading.n_previous :]) if self._overlapping else (seen,)
-        if not all(part.any() for part in parts):
+        incomplete = reading.filled is not None
+        if not len(reading.row) or (incomplete and not self._says_something(reading)):
             return
         self._rows.append(np.array(reading.row))
         self._n_waiting += 1
         self._n += 1
         # A window that is longer than what waits has gaps.
-        has_gaps = reading.filled is not None or len(self._rows) > self._n_waiting
+        has_gaps = incomplete or len(self._rows) > self._n_waiting
         if 8 * self._n_waiting >= min(self._n, 8 * (_WITH_GAPS if has_gaps else _WITHOUT_GAPS)) or self._overlapping:
             self._learn(reading.scaler)
         if len(self._rows) >= _WINDOW:
             self._settle(_WINDOW // 2, reading.scaler)
+
+    def _says_something(self, reading: Reading) -> bool:
+        """Whether something is there of the row, and in an overlap of both spaces."""
+        seen = ~np.isnan(reading.row)
+        if not self._overlapping:
+            return bool(seen.any())
+        return bool(seen[: reading.n_previous].any() and seen[reading.n_previous :].any())
 
     @property
     def _overlapping(self) -> bool:

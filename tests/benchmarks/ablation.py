@@ -18,10 +18,8 @@ import streams
 
 from river_pufe import FeatureRecovery, PUFEClassifier, PUFERegressor
 from river_pufe.aggregation import AdaNormalHedge, Aggregator
-from river_pufe.experts import LinearExperts
-from river_pufe.experts.rules import ImplicitGradient, Newton
-from river_pufe.recovery.completion import ConditionalMean, RowSpace
-from river_pufe.recovery.linear_map import LinearMap
+from river_pufe.experts import Identity, LinearExperts, Neighbours, RandomFourier
+from river_pufe.recovery import GaussianRows, LeastSquaresRows
 from river_pufe.recovery.scaling import NoScaler, RowScaler
 from river_pufe.recovery.spaces import FeatureSpaces
 
@@ -42,24 +40,21 @@ class Unweighed(Aggregator):
         self._prior = np.array(prior, dtype=float)
 
 
-class Alone(ConditionalMean):
-    """Rows of an overlap are completed from the observed previous entries alone."""
-
-    def trust_in_map(self, rows, inputs):
-        return 0.0
-
-
 #: So little that no loss can make up for it.
 OFF = 1e-30
-SLOW, GRADIENT = Newton(forgetting=0.998), ImplicitGradient()
 
 
 def experts(**params):
-    return {"model": LinearExperts(**params)}
+    """Other experts, where parts are given, and the default ones of a task for the rest."""
+    return {"model": params}
 
 
-def rules(*rules):
-    return experts(rules=rules)
+#: The defaults, under short names.
+NEWTON, SLOW, FAST = "newton", "slow", "fast"
+
+
+def rules(*names, **more):
+    return {"rules": (names, more)}
 
 
 #: What is changed: parts of the model by name, those of its recovery, and parameters of its spaces and scaler.
@@ -71,12 +66,20 @@ VARIANTS = {
         "all trusted alike at first": experts(prior=(1.0, 1.0, 1.0)),
         "*present* trusted most": experts(prior=(8.0, 3.0, 1.0)),
     },
+    "Feature maps": {
+        "the row alone": experts(maps=(Identity(),)),
+        "no random Fourier features": experts(maps=(Identity(), Neighbours())),
+        "no neighbours": experts(maps=(Identity(), RandomFourier())),
+        "neighbours that are only read by others": experts(maps=(Identity(), Neighbours(trust=0.0), RandomFourier())),
+        "twice as many random features": experts(maps=(Identity(), Neighbours(), RandomFourier(100))),
+        "all trusted alike at first": experts(maps=(Identity(), Neighbours(trust=1.0), RandomFourier(trust=1.0))),
+    },
     "Rules": {
-        "no second-order rule": rules(GRADIENT),
-        "no first-order rule": rules(SLOW),
-        "a second-order rule that remembers all": rules(Newton(), GRADIENT),
-        "one that forgets faster (0.99)": rules(Newton(forgetting=0.99), GRADIENT),
-        "both of these, and the first-order one": rules(Newton(), Newton(forgetting=0.99, prior=1.0), GRADIENT),
+        "no second-order rule": rules(SLOW, FAST),
+        "no slow first-order rule": rules(NEWTON, FAST),
+        "no fast first-order rule": rules(NEWTON, SLOW),
+        "a second-order rule that remembers all": rules(NEWTON, SLOW, FAST, forgetting=1.0),
+        "one that forgets faster (0.99)": rules(NEWTON, SLOW, FAST, forgetting=0.99),
     },
     "Hedge": {
         "none: experts count by their priors": {"aggregator": Unweighed()},
@@ -84,19 +87,13 @@ VARIANTS = {
     },
     "Rows": {
         "not standardized": {"scaler": NoScaler},
-        "not cut": {"scaler": functools.partial(RowScaler, clip=np.inf)},
-        "cut at 5 deviations": {"scaler": functools.partial(RowScaler, clip=5.0)},
+        "not clipped for recovery": {"scaler": functools.partial(RowScaler, clip=np.inf)},
+        "clipped at 3 deviations": {"scaler": functools.partial(RowScaler, clip=3.0)},
         "units of all samples so far": {"scaler": functools.partial(RowScaler, memory=np.inf)},
     },
-    "Completion": {
-        "none: the mean": {"completion": Alone(ridge=1e9)},
-        "without the map's say": {"completion": Alone()},
-        "the paper's least squares": {"completion": RowSpace()},
-    },
-    "Map": {
-        "none: the mean": {"linear_map": LinearMap(ridge=1e9)},
-        "almost no ridge": {"linear_map": LinearMap(ridge=1e-3)},
-        "no intercept": {"linear_map": LinearMap(intercept=False)},
+    "Recovery": {
+        "the paper's least squares, with a ridge": {"row_model": LeastSquaresRows()},
+        "factors in place of the covariance": {"row_model": GaussianRows(max_size=0)},
     },
     "Spaces": {
         "significance 0.01": {"spaces": {"significance": 1e-2}},
@@ -110,11 +107,18 @@ VARIANTS = {
 BUNDLED = {"Phishing": "30 % survive", "ImageSegments": "plain", "TrumpApproval": "10 % missing"}
 
 
-def build(regression, absent, model=None, aggregator=None, spaces=None, scaler=RowScaler, **parts):
+def build(regression, absent, model=None, rules=None, aggregator=None, spaces=None, scaler=RowScaler, **parts):
     """An estimator with the default parts, but for those that are given."""
+    default = LinearExperts.for_numbers() if regression else LinearExperts()
+    params = {"maps": default.maps, "rules": default.rules, "prior": default.prior} | (model or {})
+    if rules is not None:
+        names, changed = rules
+        known = dict(zip((NEWTON, SLOW, FAST), default.rules))
+        known[NEWTON] = known[NEWTON].clone(changed)
+        params["rules"] = tuple(known[name] for name in names)
     centered = {} if scaler is NoScaler else {"centered": absent == "missing"}
     recovery = FeatureRecovery(FeatureSpaces(absent=absent, **(spaces or {})), scaler(**centered), **parts)
-    return (PUFERegressor if regression else PUFEClassifier)(model, recovery, aggregator)
+    return (PUFERegressor if regression else PUFEClassifier)(LinearExperts(**params), recovery, aggregator)
 
 
 def play(job, folder):

@@ -16,8 +16,8 @@ import numpy as np
 import pages
 import review
 import streams
+from printed import PRINTED
 from river import linear_model, optim, preprocessing
-from river_pufe.compare.printed import PRINTED
 
 from river_pufe import PUFEClassifier, baselines, compare, datasets
 
@@ -34,7 +34,7 @@ def table(folder, runs, jobs):
     paths = sorted((folder / "fesl").glob("*.csv"))
     data = [dataclasses.replace(compare.load(path), scaled=False) for path in paths]
     comparisons = [compare.run(each, METHODS, overlap=20, runs=runs, grid=True, jobs=jobs) for each in data]
-    return compare.markdown(comparisons, PRINTED)
+    return compare.to_markdown(comparisons, PRINTED)
 
 
 # Without an overlap, with survivors.

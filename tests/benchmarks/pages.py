@@ -33,6 +33,14 @@ def write(out, name, **values):
     (out / f"{name}.md").write_text("".join(part for part in sections if not re.search(r"@[A-Z_]+@", part)))
 
 
+def fill(path, name, text):
+    """Put figures between the marks of their name on a page, `<!-- name -->` and `<!-- end -->`."""
+    page, n = re.subn(rf"(<!-- {name} -->\n).*?(<!-- end -->)", rf"\1\n{text}\n\n\2", path.read_text(), flags=re.DOTALL)
+    if n != 1:
+        raise ValueError(f"{path} has {n} places for the figures {name!r}")
+    path.write_text(page)
+
+
 def together(texts, between="/"):
     """Figures that stay on one line, however narrow the page."""
     return f"\u00a0{between}\u00a0".join(texts)

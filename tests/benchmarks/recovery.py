@@ -36,6 +36,12 @@ def sample(row, seen):
     return {j: float(row[j]) for j in np.flatnonzero(seen)}
 
 
+def expected(recovery, x, keys):
+    """Values and standard deviations of some features; NaN where they are not known."""
+    known = recovery.expected_one(x)
+    return np.array([known.get(key, (np.nan, np.nan)) for key in keys]).reshape(-1, 2).T
+
+
 # Completion.
 
 
@@ -58,16 +64,12 @@ def play_gaps(job):
     for t, (row, there) in enumerate(zip(rows, seen)):
         x = sample(row, there)
         if t >= JUDGED and not there.all():
-            reading = recovery.read(x)
-            known, gone = reading.known, np.flatnonzero(~there)
+            gone, given = np.flatnonzero(~there), covariance[np.ix_(there, there)]
+            values, deviations = expected(recovery, x, gone)
             absent.append(row[gone])
-            completed.append([known.get(j, 0.0) for j in gone])
-            given = covariance[np.ix_(there, there)]
+            completed.append(values)
             best.append(np.linalg.solve(given, row[there]) @ covariance[np.ix_(there, ~there)])
-            slots = np.isnan(reading.row)
-            true = reading.scaler.standardize(row[list(reading.keys)])
-            errors = np.abs(true - reading.standardized)[slots]
-            held.append(errors <= WIDTH * np.sqrt(recovery.variance(reading)))
+            held.append(np.abs(values - row[gone]) <= WIDTH * deviations)
         recovery.learn_one(x)
     absent, completed, best = (np.concatenate(values) for values in (absent, completed, best))
     return share(completed, absent), share(best, absent), np.concatenate(held).mean()
@@ -135,17 +137,11 @@ def play_change(job, folder):
     for t in range(judged.stop):
         x = sample(rows[t], (opens <= t) & (t < closes))
         if t in judged:
-            reading = recovery.read(x)
-            known = reading.known
-            guessed.append([known.get(j, mean[j]) for j in range(p)])
-            for retired in reading.retired:
-                if retired.recover is None:
-                    continue
-                _, centre, deviation, _ = retired.statistics
-                varied = deviation > 0.0
-                values = centre + deviation * retired.recover(reading.standardized)
-                errors = np.abs(values - rows[t, list(retired.keys)])[varied]
-                held.append(errors <= WIDTH * (deviation * np.sqrt(retired.recover.variance))[varied])
+            values, deviations = expected(recovery, x, range(p))
+            # What has never varied, or is not recovered, counts as the mean and has no interval.
+            known = deviations > 0.0
+            guessed.append(np.where(known, values, mean))
+            held.append((np.abs(values - rows[t, :p]) <= WIDTH * deviations)[known])
         recovery.learn_one(x)
     true = (previous[judged] - mean) / unit
     inputs = np.column_stack([np.ones(len(true)), current[judged]])
