@@ -186,12 +186,14 @@ def _left_open(covariance: np.ndarray, there: np.ndarray) -> float:
 def recovery(directory: pathlib.Path, n_runs: int = 20) -> None:
     """A sensor that has gone, and how much of a space is recovered after overlaps of several lengths."""
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(7, 3.2), width_ratios=(1.3, 1), layout="constrained")
-    rounds, true, guessed, half = _recovered(FeatureRecovery(), 20, seed=3)
-    seen = rounds < CHANGE
+    model = FeatureRecovery()
+    true, recovered, x = _recovered(model, 20, seed=3)
+    rounds, after = np.arange(len(true)), np.arange(CHANGE, len(true))
+    half = NINETY * model.expected_one(x)["old 0"].deviation
     left.plot(rounds, true[:, 0], "o", color="0.65", markersize=3, label="true")
-    left.plot(rounds[~seen], guessed[~seen, 0], color=BLUE, label="recovered")
-    band = (guessed - half)[~seen, 0], (guessed + half)[~seen, 0]
-    left.fill_between(rounds[~seen], *band, color=BLUE, alpha=0.15, linewidth=0, label="90 % interval")
+    left.plot(after, recovered[after, 0], color=BLUE, label="recovered")
+    band = recovered[after, 0] - half, recovered[after, 0] + half
+    left.fill_between(after, *band, color=BLUE, alpha=0.15, linewidth=0, label="90 % interval")
     left.axvspan(CHANGE - 20, CHANGE, color="0.9", linewidth=0, label="overlap")
     left.set(xlabel="round", ylabel="a sensor that goes", yticks=[], xlim=(CHANGE - 50, CHANGE + 60))
     left.set_ylim(*(np.array([-1.2, 1.8]) * np.abs(true[:, 0]).max()))
@@ -206,9 +208,9 @@ def recovery(directory: pathlib.Path, n_runs: int = 20) -> None:
         for overlap in lengths:
             shares = []
             for run in range(n_runs):
-                rounds, true, guessed, _ = _recovered(make(), overlap, seed=run)
-                after = rounds >= CHANGE + 5
-                shares.append(1.0 - np.square((guessed - true)[after]).sum() / np.square(true[after]).sum())
+                true, recovered, _ = _recovered(make(), overlap, seed=run)
+                errors = (recovered - true)[CHANGE + 5 :]
+                shares.append(1.0 - np.square(errors).sum() / np.square(true[CHANGE + 5 :]).sum())
             means.append(np.mean(shares))
         right.plot(lengths, means, style, color=colour, label=name, markersize=4)
     right.set(xlabel="rounds of overlap", ylabel="share of the variance", ylim=(0, 1))
@@ -221,23 +223,22 @@ def _ridge() -> FeatureRecovery:
     return FeatureRecovery(row_model=LeastSquaresRows())
 
 
-def _recovered(recovery: FeatureRecovery, overlap: int, seed: int) -> tuple[np.ndarray, ...]:
-    """Rounds, what 12 sensors read, what is recovered of them, and half the width of the 90 % intervals."""
+def _recovered(recovery: FeatureRecovery, overlap: int, seed: int) -> tuple[np.ndarray, np.ndarray, dict[str, float]]:
+    """What 12 sensors read, what is recovered of them, and the last sample."""
     rng = np.random.default_rng(seed)
     factors = rng.normal(size=(CHANGE + 60, 4))
     for before, now in itertools.pairwise(factors):
         now[:] = 0.8 * before + 0.6 * now
-    old = factors @ rng.normal(size=(4, 12)) + rng.normal(0, 0.7, size=(len(factors), 12))
-    new = factors @ rng.normal(size=(4, 12)) + rng.normal(0, 0.7, size=(len(factors), 12))
-    guessed, half = np.zeros_like(old), np.zeros_like(old)
+    old, new = (factors @ rng.normal(size=(4, 12)) + rng.normal(0, 0.7, size=(len(factors), 12)) for _ in range(2))
+    recovered = np.zeros_like(old)
     for t in range(len(factors)):
         x = {f"old {j}": value for j, value in enumerate(old[t].tolist()) if t < CHANGE}
         x |= {f"new {j}": value for j, value in enumerate(new[t].tolist()) if t >= CHANGE - overlap}
-        expected = recovery.expected_one(x)
-        for j in range(12):
-            guessed[t, j], half[t, j] = expected.get(f"old {j}", (0.0, 1.0))
+        if t >= CHANGE:
+            known = recovery.transform_one(x)
+            recovered[t] = [known[f"old {j}"] for j in range(12)]
         recovery.learn_one(x)
-    return np.arange(len(factors)), old, guessed, NINETY * half
+    return old, recovered, x
 
 
 def flow(directory: pathlib.Path) -> None:
