@@ -8,7 +8,7 @@ import typing
 
 from rich import console
 
-from ..values import Key, Sample
+from ..values import Key, Sample, number
 from . import show
 from .outputs import Output
 
@@ -64,7 +64,7 @@ class Expectations:
             read, known = x.get(key), None if math.isnan(deviation) else deviation
             self._output.write({**where, "feature": key, "value": read, "expected": value, "deviation": known})
             if read is not None:
-                self._explained.setdefault(key, _Explained()).add(float(read), value)
+                self._explained.setdefault(key, _Explained()).add(number(key, read), value)
 
     def table(self) -> console.Group:
         """The features, from those that follow best from the others to those that say something of their own."""
