@@ -158,3 +158,14 @@ def test_all_or_nothing_absent(everything):
     law, row = full(np.random.default_rng(0), 4), np.arange(4.0)
     completed = law.complete(row, np.full(4, everything))
     np.testing.assert_allclose(completed, law.mean if everything else row)
+
+
+@pytest.mark.parametrize("variance", [0.0, 1e-320, 1e-200, 1e200])
+@pytest.mark.parametrize("correlation", [0.0, 1.0])
+def test_what_is_expected_is_finite_whatever_the_units(variance, correlation):
+    across = correlation * variance**0.5
+    law = Gaussian(np.zeros(2), np.array([[1.0, across], [across, variance]]))
+    with np.errstate(divide="raise", invalid="raise", over="raise"):
+        means, variances = law.given_others(np.array([1.0, 0.0]))
+    assert np.isfinite(means).all()
+    assert (variances >= 0).all()

@@ -15,6 +15,10 @@ from ..values import Array, Mask
 from .linear_map import Affine
 
 
+#: Share of a variance that may be rounding.
+_ROUNDING = 1e-12
+
+
 @dataclasses.dataclass
 class Gaussian(Stored):
     """A normal law of rows, of which the covariance is kept in full. It is never changed.
@@ -137,9 +141,13 @@ class Gaussian(Stored):
         o = np.flatnonzero(~absent)
         means, variances = self.complete(row, absent), np.zeros(len(row))
         variances[absent] = self.variance(absent)
-        precision = inverse(self.covariance[o[:, None], o])
-        variances[o] = 1.0 / precision.diagonal()
-        means[o] -= variances[o] * (precision @ (row[o] - self.mean[o]))
+        # In units of their deviations, so that no entry is lost beside another one.
+        units = np.sqrt(self.covariance.diagonal()[o])
+        units[units == 0.0] = 1.0
+        precision = inverse(self.covariance[o[:, None], o] / units / units[:, None] + _ROUNDING * np.eye(len(o)))
+        own = 1.0 / np.maximum(precision.diagonal(), 1.0)
+        variances[o] = np.square(units) * own
+        means[o] = row[o] - units * own * (precision @ ((row[o] - self.mean[o]) / units))
         return means, variances
 
     def keep(self, slots: Mask) -> Gaussian:
