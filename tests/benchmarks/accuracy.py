@@ -208,7 +208,7 @@ def fesl(folder, runs, processes):
     }
     errors = [[head, f"{error:.3f}"] for head, (_, _, _, error) in calibrations.items()]
     return calibrations, {
-        "FESL": pages.table(["", *heads], rows),
+        "FESL": pages.table(["", *pufe_first(heads)], rows),
         "WORSE": f"{len(worse)} of {len(rows) - 1} rows" + (f" ({'; '.join(worse)})" if worse else ""),
         "ECE": pages.table(["", "expected calibration error"], errors),
         "POOLED": f"{len(labels):,}",
@@ -224,7 +224,13 @@ def fesl_measures(said, labels):
 
 def fesl_cells(measures):
     best = np.stack([measures[:, 0].max(), measures[:, 1].max(), measures[:, 2].min()])
-    return [pages.together(pages.bold(f"{v:.3f}", v == top) for v, top in zip(row, best)) for row in measures]
+    cells = [pages.together(pages.bold(f"{v:.3f}", v == top) for v, top in zip(row, best)) for row in measures]
+    return pufe_first(cells)
+
+
+def pufe_first(cells):
+    """So that PUFE's column is seen where the table is too wide for the page."""
+    return [cells[-1], *cells[:-1]]
 
 
 # Real streams.
