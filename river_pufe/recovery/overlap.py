@@ -250,7 +250,7 @@ class Overlap(RowLaw):
     in which the uncertainty of the coefficients counts as well (variational Bayes).
 
     An EM step costs O(p³) for p previous features, and O(a³) for each set of a absent entries. It is done when the
-    number of rows has grown by some, and at the end. Memory is O(d²).
+    number of rows has grown by more than half, and at the end. Memory is O(d²).
 
     Parameters
     ----------
