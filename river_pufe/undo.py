@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import typing
 
-#: Samples between two copies.
-_EVERY = 64
+#: Samples between two copies: first, and after an error; and at most, once all has gone well for a while.
+_SHORT, _LONG = 64, 512
 
 Step = typing.Callable[[], None]
 
@@ -20,19 +20,23 @@ class Copied(typing.Protocol):
 
 
 class Undo:
-    """A copy of a model, made every 64 samples, and what the model has learned since.
+    """A copy of a model, made now and then, and what the model has learned since.
 
-    To take a sample back, the model takes up the copy and learns again what came between. So a sample costs a 64th of
-    a copy, and one that is taken back costs as much as up to 64 others. Memory is that of the copy.
+    To take a sample back, the model takes up the copy and learns again what came between: up to 512 samples, or 64
+    where errors are frequent. A sample costs as large a share of a copy. Memory is that of the copy and these samples.
     """
 
     def __init__(self) -> None:
         self._copy: dict[str, typing.Any] | None = None
         self._since: list[Step] = []
+        self._every = _SHORT
 
     def prepare(self, model: Copied) -> None:
         """Make a copy where one is due, before the model learns."""
-        if self._copy is None or len(self._since) >= _EVERY:
+        if self._copy is None:
+            self.renew(model)
+        elif len(self._since) >= self._every:
+            self._every = min(2 * self._every, _LONG)
             self.renew(model)
 
     def renew(self, model: Copied) -> None:

@@ -57,9 +57,8 @@ def _cure(name: typing.Any, value: typing.Any, share: float) -> str:
     if _DECIMAL_COMMA.fullmatch(value):
         return "say --decimal-comma"
     if share >= 0.5:
-        return (
-            f"most values of {brief(name)} are numbers, so say --na {_quoted(value)} if it stands for an absent value"
-        )
+        absent = f"so say --na {_quoted(value)} if it stands for an absent value"
+        return f"most values of {brief(name)} are numbers, {absent}"
     if is_time(value):
         return f"say --time {_quoted(name)} if it is when the sample was taken, or --ignore {_quoted(name)}"
     return f"say --one-hot to encode it, or --ignore {_quoted(name)}"

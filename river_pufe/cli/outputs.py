@@ -100,4 +100,5 @@ def _explained(path: pathlib.Path) -> Iterator[None]:
     except OSError as error:
         if str(path) == STDIN:
             show.silence(sys.stdout)
+            raise show.RunError(f"Standard output cannot be written: {error.strerror or error}") from None
         raise show.RunError(f"{path} cannot be written: {error.strerror or error}") from None

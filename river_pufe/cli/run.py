@@ -154,4 +154,4 @@ class Run:
         results.tell(seconds)
         for message, style in done:
             self._messages.say(message, style)
-        return code
+        return code or int(self._messages.out.lost)

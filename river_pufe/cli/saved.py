@@ -24,6 +24,8 @@ from . import show
 
 #: A pickle of another one of these may not mean what it meant; patches may differ.
 _PACKAGES = ("river-pufe", "river")
+#: What is wrong with a pickle whose classes or attributes are not those of this version.
+_OTHER = "was saved by another version of river_pufe or of River, or is damaged: install that version, or learn anew"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -141,6 +143,8 @@ def load(path: pathlib.Path) -> tuple[typing.Any, About | None]:
         raise show.RunError(f"{path} cannot be read: {error.strerror or error}") from None
     except show.RunError:
         raise
+    except (ImportError, AttributeError) as error:
+        raise show.RunError(f"{path} {_OTHER} ({error})") from None
     except Exception as error:
         # What is not a pickle, or one of another version, can fail in any way.
         raise show.RunError(f"{path} is not a model that can be loaded: {error}") from None
@@ -160,10 +164,7 @@ def _check_layout(path: pathlib.Path, model: typing.Any) -> None:
             try:
                 step.verify()
             except Exception as error:
-                raise show.RunError(
-                    f"{path} was saved by another version of river_pufe, or is damaged: install that version, or "
-                    f"learn anew ({error})"
-                ) from None
+                raise show.RunError(f"{path} {_OTHER} ({error})") from None
 
 
 def versions() -> dict[str, str]:

@@ -35,15 +35,25 @@ class UsageError(Exception):
     """What ends a command with exit code 2; the message says why."""
 
 
-class _Console(console.Console):
-    """A console that lets the work go on where nobody reads it, or its output has no room."""
+class Console(console.Console):
+    """A console that lets the work go on where nobody reads it, or its output has no room.
+
+    Attributes
+    ----------
+    lost
+        Whether something could not be written, for another reason than that nobody reads it.
+
+    """
+
+    lost = False
 
     def print(self, *objects: typing.Any, **options: typing.Any) -> None:
         try:
             super().print(*objects, **options)
         except OSError as error:
             silence(self.file)
-            if not isinstance(error, BrokenPipeError) and not self.stderr:
+            self.lost = not isinstance(error, BrokenPipeError)
+            if self.lost and not self.stderr:
                 say(open_console(stderr=True), f"Standard output cannot be written: {error.strerror or error}", "red")
 
     def on_broken_pipe(self) -> None:
@@ -58,12 +68,12 @@ def silence(stream: typing.IO[str]) -> None:
         os.close(nowhere)
 
 
-def open_console(stderr: bool = False) -> console.Console:
+def open_console(stderr: bool = False) -> Console:
     """A console that survives any character, on any terminal."""
     stream = sys.stderr if stderr else sys.stdout
     with contextlib.suppress(AttributeError, ValueError):
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]
-    return _Console(stderr=stderr, highlight=False)
+    return Console(stderr=stderr, highlight=False)
 
 
 def say(out: console.Console, message: str, style: str = "") -> None:

@@ -134,7 +134,7 @@ class RiverModel(Learner):
     """Any River classifier or regressor, pipelines included.
 
     Where the model raises an error, all that the same sample has changed around it is taken back. For this the whole
-    is copied every 64 samples, and learns again what came since.
+    is copied every few hundred samples, and learns again what came since.
 
     Parameters
     ----------
