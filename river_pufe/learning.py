@@ -17,7 +17,7 @@ from .guard import guarded
 from .part import shown
 from .recovery.evolution import Event, FeatureSpace
 from .recovery.feature_recovery import FeatureRecovery
-from .recovery.reading import Reading
+from .recovery.reading import Expected, Reading
 from .recovery.spaces import FeatureSpaces
 from .rounds import Asked, Game
 from .state.stateful import Stateful
@@ -317,6 +317,20 @@ class FeatureEvolving(Stateful, base.Estimator):
     def expert_weights(self) -> dict[str, float]:
         """Weights of the experts in the latest round in which one of them was awake, by name."""
         return dict(zip(self._experts.names, self._weights.tolist()))
+
+    @guarded
+    def expected_one(self, x: Sample) -> dict[Key, Expected]:
+        """What each known feature should read given the rest of the sample, and how far it may be from that.
+
+        As [FeatureRecovery.expected_one][river_pufe.FeatureRecovery.expected_one].
+
+        Raises
+        ------
+        ValueError
+            If a value is not a finite number.
+
+        """
+        return self._recovery.expected_one(x)
 
     @guarded
     def recover_one(self, x: Sample) -> dict[Key, float]:

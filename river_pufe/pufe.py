@@ -30,9 +30,9 @@ class PUFEClassifier(EvolvingClassifier):
     their neighbours, and of random Fourier features. It is not made for keys that are seen once and never again (ids,
     rare words).
 
-    Nothing needs to be scaled, ordered or announced. With d features, ℓ = 32 rows of the sketch and 300 neighbours a
-    round costs O(d² + ℓd + 300d) for d up to 600 and O(ℓd + 300d) above, memory O(ℓd) per feature space (and d² numbers
-    below 600); neither depends on how often the features have changed.
+    Nothing needs to be scaled, ordered or announced. With d features and 300 neighbours a round costs O(d² + 300d), and
+    O(300d) above some hundreds of features; with a absent features O(a³ + ad) comes on top, or O(o³ + od) where only o
+    are there. Memory is O(d² + 300d), and O(300d) above. Neither depends on how often the features have changed.
 
     Parameters
     ----------

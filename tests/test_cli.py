@@ -95,6 +95,29 @@ def taught(model, stream):
 # run: what comes out
 
 
+def test_what_each_feature_should_read_is_written(tmp_path):
+    rng = random.Random(1)
+    rows = []
+    for t in range(200):
+        heat = rng.gauss(20, 5)
+        x = {"attic": heat + rng.gauss(0, 0.1), "cellar": heat / 2 + rng.gauss(0, 0.1), "warm": int(heat > 20)}
+        rows.append({key: value for key, value in x.items() if t % 9 or key != "attic"})
+    file, out = write_jsonl(tmp_path / "a.jsonl", rows), tmp_path / "expected.jsonl"
+    output = call("run", file, "--target", "warm", "--recovered", out)
+    model, lines = PUFEClassifier(), lines_of(out)
+    for row in rows:
+        x = {key: value for key, value in row.items() if key != "warm"}
+        for key, (value, deviation) in model.expected_one(x).items():
+            line = lines.pop(0)
+            assert line["feature"] == key
+            known = None if math.isnan(deviation) else deviation
+            assert [line["value"], line["expected"], line["deviation"]] == [x.get(key), value, known]
+        model.learn_one(x, row["warm"])
+    assert not lines
+    assert re.search(r"attic +176 +9\d%", output)
+    assert "is there already" in call("run", file, "--target", "warm", "--recovered", out, code=2)
+
+
 def test_run_is_progressive_validation(tmp_path):
     rows = [row for row in samples() if row["heat"] is not None]
     file = write_jsonl(tmp_path / "a.jsonl", rows)

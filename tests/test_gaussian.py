@@ -85,15 +85,16 @@ def test_factors_of_a_covariance_keep_its_variances(seed, k):
 
 
 @settings(deadline=None, max_examples=60)
-@given(seeds, sizes)
-def test_residuals_are_those_of_each_entry_left_out(seed, d):
+@given(seeds, sizes, st.sampled_from([full, low_rank]), st.sampled_from([0.0, 0.4]))
+def test_what_is_expected_of_an_entry_does_not_depend_on_it(seed, d, make, missing):
     rng = np.random.default_rng(seed)
-    law, row = full(rng, d), rng.normal(size=d)
-    residuals, variances = law.residuals(row)
+    law, absent = make(rng, d), rng.random(d) < missing
+    row = np.where(absent, np.nan, rng.normal(size=d))
+    means, variances = law.given_others(row)
     for slot in range(d):
-        alone = np.arange(d) == slot
-        assert residuals[slot] == pytest.approx(row[slot] - law.complete(row, alone)[slot], rel=1e-6, abs=1e-8)
-        assert variances[slot] == pytest.approx(law.variance(alone)[0], rel=1e-6)
+        without = absent | (np.arange(d) == slot)
+        assert means[slot] == pytest.approx(law.complete(row, without)[slot], rel=1e-6, abs=1e-8)
+        assert variances[slot] == pytest.approx(law.variance(without)[without[:slot].sum()], rel=1e-6)
 
 
 @settings(deadline=None, max_examples=60)
@@ -157,3 +158,14 @@ def test_all_or_nothing_absent(everything):
     law, row = full(np.random.default_rng(0), 4), np.arange(4.0)
     completed = law.complete(row, np.full(4, everything))
     np.testing.assert_allclose(completed, law.mean if everything else row)
+
+
+@pytest.mark.parametrize("variance", [0.0, 1e-320, 1e-200, 1e200])
+@pytest.mark.parametrize("correlation", [0.0, 1.0])
+def test_what_is_expected_is_finite_whatever_the_units(variance, correlation):
+    across = correlation * variance**0.5
+    law = Gaussian(np.zeros(2), np.array([[1.0, across], [across, variance]]))
+    with np.errstate(divide="raise", invalid="raise", over="raise"):
+        means, variances = law.given_others(np.array([1.0, 0.0]))
+    assert np.isfinite(means).all()
+    assert (variances >= 0).all()

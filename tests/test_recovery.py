@@ -15,6 +15,7 @@ from river import linear_model, optim, preprocessing
 
 from river_pufe import FeatureRecovery, datasets
 from river_pufe.pufe import paper_recovery
+from river_pufe.recovery import GaussianRows, LeastSquaresRows
 from river_pufe.recovery.spaces import FeatureSpaces
 
 SEEDS = range(3)
@@ -374,3 +375,69 @@ def test_what_vanished_without_an_overlap_is_recovered_from_the_survivors(surviv
     cycle = datasets.Cycle(overlap=0, period=250, survivors=survivors)
     stream = datasets.HiddenFactors(cycle, width=12, n_samples=500, seed=seed)
     assert error(stream, start=250 + 20) < 0.1
+
+
+# How far a value can be trusted.
+
+
+def coverage(cells):
+    """Share of the true values within the stated 90 % intervals, of pairs of an expectation and a truth."""
+    return np.mean([abs(truth - value) <= 1.645 * deviation for (value, deviation), truth in cells])
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.4])
+@pytest.mark.parametrize("max_size", [256, 0])
+def test_nine_of_ten_values_are_within_the_stated_ninety_percent(missing, max_size):
+    """What is there, and what is absent."""
+    inside = {True: [], False: []}
+    for seed in SEEDS:
+        rng = np.random.default_rng(seed)
+        mixing = rng.normal(size=(3, 8))
+        recovery = FeatureRecovery(row_model=GaussianRows(max_size=max_size))
+        for t in range(900):
+            row = rng.normal(size=3) @ mixing + 0.5 * rng.normal(size=8)
+            x = {f"k{i}": value for i, value in enumerate(row.tolist()) if rng.random() >= missing}
+            if t >= 600 and x:
+                expected = recovery.expected_one(x)
+                for i, value in enumerate(row.tolist()):
+                    inside[f"k{i}" in x].append((expected[f"k{i}"], value))
+            recovery.learn_one(x)
+    for cells in inside.values():
+        assert not cells or 0.87 <= coverage(cells) <= 0.93
+
+
+@pytest.mark.parametrize("overlap", [20, 60])
+def test_what_is_recovered_is_within_the_stated_interval_as_well(overlap):
+    cells = []
+    for seed in range(6):
+        stream = datasets.HiddenFactors(datasets.Cycle(overlap=overlap), noise=0.3, n_samples=600, seed=seed)
+        recovery = FeatureRecovery()
+        for t, ((x, _), truth) in enumerate(zip(stream, stream.truth())):
+            if t >= 400:
+                expected = recovery.expected_one(x)
+                cells += [(expected[key], truth[key]) for key in recovery.vanished]
+            recovery.learn_one(x)
+    assert 0.85 <= coverage(cells) <= 0.95
+
+
+def test_a_sensor_that_lies_stands_out():
+    rng = np.random.default_rng(0)
+    recovery = FeatureRecovery()
+    for _ in range(400):
+        heat = rng.normal(20, 5)
+        recovery.learn_one({f"k{i}": heat + rng.normal() for i in range(5)})
+    x = {"k0": 25.0, "k1": 24.0, "k2": 12.0, "k3": 26.0, "k4": 25.5}
+    before = pickle.dumps(recovery)
+    apart = {key: (x[key] - value) / deviation for key, (value, deviation) in recovery.expected_one(x).items()}
+    assert pickle.dumps(recovery) == before
+    assert max(apart, key=lambda key: abs(apart[key])) == "k2"
+    assert apart["k2"] < -5
+
+
+def test_nothing_is_known_of_deviations_by_least_squares():
+    recovery = FeatureRecovery(row_model=LeastSquaresRows())
+    for t in range(50):
+        recovery.learn_one({"a": t % 7, "b": 2.0 * (t % 7)})
+    value, deviation = recovery.expected_one({"a": 3.0, "b": 0.0})["b"]
+    assert value == pytest.approx(6.0, abs=0.2)
+    assert math.isnan(deviation)

@@ -10,7 +10,9 @@ from __future__ import annotations
 import contextlib
 import doctest
 import json
+import math
 import pathlib
+import random
 import subprocess
 import sys
 import tempfile
@@ -25,7 +27,7 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from river import linear_model, metrics, preprocessing, utils
 from river.datasets import Phishing
 
-from river_pufe import PUFEClassifier, datasets, plot
+from river_pufe import FeatureRecovery, PUFEClassifier, datasets, plot
 
 BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"
 WINDOW = 100
@@ -149,6 +151,30 @@ def run(directory: pathlib.Path) -> None:
         subprocess.run([*command, "--figure", str(directory / "run.png")], check=True, capture_output=True)
 
 
+def lying_sensor(directory: pathlib.Path) -> None:
+    """Scores of five thermometers, as on the page about them."""
+    rng, recovery, scores = random.Random(1), FeatureRecovery(), []
+    weather = stuck = 0.0
+    for t in range(500):
+        weather = 0.95 * weather + rng.gauss(0, 1)
+        x = {f"room {i}": 20 + (i + 1) / 3 * weather + rng.gauss(0, 0.3) for i in range(5)}
+        stuck = x["room 2"] if t < 400 else stuck
+        x["room 2"] = stuck
+        expected = recovery.expected_one(x)
+        scores.append([(x[key] - value) / deviation for key, (value, deviation) in expected.items()] or [math.nan] * 5)
+        recovery.learn_one(x)
+    figure, axes = pyplot.subplots(figsize=(8, 2.8), layout="constrained")
+    for i, series in enumerate(zip(*scores)):
+        lies = i == 2
+        color, label = (ORANGE, "hangs at its value from 400 on") if lies else ("0.7", "the others" if i == 0 else None)
+        axes.plot(range(350, 500), series[350:], color=color, lw=1.6 if lies else 0.8, label=label, zorder=2 + lies)
+    axes.axhspan(-1.645, 1.645, color="0.93", zorder=0)
+    axes.set(xlabel="sample", ylabel="deviations away", xlim=(350, 499))
+    axes.legend(loc="upper left", frameon=False)
+    figure.savefig(directory / "lying-sensor.png", dpi=150)
+    pyplot.close(figure)
+
+
 def _arrow(start: tuple[float, float], end: tuple[float, float], bend: str = "arc3") -> FancyArrowPatch:
     return FancyArrowPatch(
         start, end, arrowstyle="-|>", mutation_scale=12, color="0.35", shrinkA=0, shrinkB=0, connectionstyle=bend
@@ -167,6 +193,7 @@ def main(directory: pathlib.Path, n_streams: int = 10) -> None:
     cycle(directory)
     flow(directory)
     recipe(directory)
+    lying_sensor(directory)
     run(directory)
 
 

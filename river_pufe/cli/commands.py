@@ -140,8 +140,17 @@ def run(
         pathlib.Path | None,
         typer.Option(metavar="PATH", help="Write a line for whatever happens to the features: JSON, or csv."),
     ] = None,
+    recovered: Annotated[
+        pathlib.Path | None,
+        typer.Option(
+            metavar="PATH",
+            help="Write a line for each sample and feature, vanished ones as well: what it should read given the "
+            "others, and the deviation of that. JSON, or csv. Shows how well the others explain each feature.",
+        ),
+    ] = None,
     append: Annotated[
-        bool, typer.Option("--append", help="Add to the files of --predictions and --events if they exist.")
+        bool,
+        typer.Option("--append", help="Add to the files of --predictions, --events and --recovered if they exist."),
     ] = False,
     figure: options.Figure = None,
     report: Annotated[
@@ -206,6 +215,7 @@ def run(
             on_error=on_error,
             predictions=predictions,
             events=events,
+            recovered=recovered,
             append=append,
             figure=figure,
             report=report,

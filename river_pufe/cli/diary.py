@@ -1,4 +1,4 @@
-"""What is noted of a run: answers, alarms, events and times?"""
+"""What is noted of a run: answers, alarms, events, times, and what was expected?"""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import typing
 from .. import files
 from ..plot.record import Series
 from . import show
+from .expected import Expectations
 from .messages import Messages
 from .outputs import Output
 from .samples import Row
@@ -39,6 +40,8 @@ class Diary:
         Times of the rounds in which spaces opened, and of the latest events.
     suspects
         Values that may stand for absent ones.
+    expectations
+        What each feature should have read, if that is wanted.
 
     """
 
@@ -48,12 +51,13 @@ class Diary:
         key = ["key"] if wanted.key is not None else []
         self._predictions = Output(wanted.predictions, [*_PREDICTED, *key]) if wanted.predictions is not None else None
         self._events = Output(wanted.events, [*_HAPPENED, *key]) if wanted.events is not None else None
+        self.expectations = Expectations(wanted.recovered) if wanted.recovered is not None else None
         self.times = Series(200)
         self.moments: dict[int, typing.Any] = {}
         self.suspects = files.Suspects()
 
     def __enter__(self) -> Diary:
-        for output in (self._predictions, self._events):
+        for output in (self._predictions, self._events, self.expectations):
             if output is not None:
                 self._stack.enter_context(output)
         return self
@@ -78,6 +82,8 @@ class Diary:
         self.suspects.update({**row.x, session.target: row.y} if has_target else row.x)
         if row.when is not None:
             self.times.add(session.record.rounds - 1, row.when)
+        if self.expectations is not None:
+            self.expectations.note(self._where(row), session.seen, session.expected)
         news = session.news()
         if news:
             self._note_events(news, row, session)

@@ -28,7 +28,7 @@ _MOST = 20
 
 def check(o: typing.Any) -> None:
     """Refuse what cannot be done with a model for each key, before any work is done."""
-    for name in ("long", "figure", "report", "rival"):
+    for name in ("long", "figure", "report", "rival", "recovered"):
         if getattr(o, name):
             raise show.UsageError(f"--{name} is about one model, and with --key there are many: leave one of them out")
     if o.save is not None and saved.is_pickle(o.save):

@@ -52,6 +52,8 @@ class Results:
             out.print(show.spaces_table(session.model.spaces, times=self._diary.moments if self._diary.times else None))
         else:
             out.print(keyed.models_table(session.fleet))
+        if self._diary.expectations is not None:
+            out.print(self._diary.expectations.table())
         parts = [
             f"{show.count(session.rounds, 'sample')} in {seconds:.1f} s, "
             f"{session.rounds / max(seconds, 1e-9):,.0f} per second",

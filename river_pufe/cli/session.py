@@ -46,6 +46,8 @@ class Settings(typing.NamedTuple):
         How many alarms a day are wanted, instead of a threshold.
     rival
         Whether River's linear model learns beside ours.
+    recovered
+        Whether to tell what each feature should read.
 
     """
 
@@ -55,6 +57,7 @@ class Settings(typing.NamedTuple):
     threshold: float | None = None
     alarms: float | None = None
     rival: bool = False
+    recovered: bool = False
 
 
 class Session:
@@ -87,6 +90,10 @@ class Session:
         self._first_shares = shares or {}
         steps = list(pipeline.steps.values()) if isinstance(pipeline, compose.Pipeline) else [pipeline]
         self.transformers: list[typing.Any] = steps[:-1]
+        self._expecting = settings.recovered
+        #: The latest sample as the model saw it, and what each feature should have read, if that is wanted.
+        self.seen: dict[typing.Any, typing.Any] = {}
+        self.expected: dict[typing.Any, tuple[float, float]] = {}
         self.model: typing.Any = steps[-1]
         self.fleet = self.model if isinstance(self.model, Fleet) else None
         #: The model of the latest sample, to look at.
@@ -151,6 +158,8 @@ class Session:
             seen = x
             for transformer in self.transformers:
                 seen = transformer.transform_one(seen)
+            if self._expecting:
+                self.seen, self.expected = seen, self.model.expected_one(seen)
             seen = self._addressed(seen, key)
             prediction = self.model.predict_proba_one(seen) if self.classifies else self.model.predict_one(seen)
         except ValueError:

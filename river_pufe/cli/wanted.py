@@ -40,6 +40,7 @@ class Wanted:
     on_error: str = "stop"
     predictions: pathlib.Path | None = None
     events: pathlib.Path | None = None
+    recovered: pathlib.Path | None = None
     append: bool = False
     figure: pathlib.Path | None = None
     report: pathlib.Path | None = None
@@ -53,12 +54,13 @@ class Wanted:
         positive: typing.Any = self.positive
         if positive is not None:
             positive = files.whole(Cells().read(positive))
-        return Settings(self.metric, positive, self.window, self.threshold, self.alarms, self.rival)
+        recovered = self.recovered is not None
+        return Settings(self.metric, positive, self.window, self.threshold, self.alarms, self.rival, recovered)
 
     @property
     def to_stdout(self) -> bool:
         """Whether something else than messages is written to standard output."""
-        return files.STDIN in map(str, (self.predictions, self.events))
+        return files.STDIN in map(str, (self.predictions, self.events, self.recovered))
 
     def check(self) -> None:
         """Refuse what cannot be done, before any work is.
@@ -84,12 +86,16 @@ class Wanted:
         if self.key is not None:
             keyed.check(self)
         self._check_paths()
-        for option, path in (("--predictions", self.predictions), ("--events", self.events)):
+        for option, path in (
+            ("--predictions", self.predictions),
+            ("--events", self.events),
+            ("--recovered", self.recovered),
+        ):
             outputs.check(path, self.append, option)
 
     def _check_paths(self) -> None:
         written: dict[pathlib.Path, str] = {}
-        for option in ("predictions", "events", "figure", "report", "save"):
+        for option in ("predictions", "events", "recovered", "figure", "report", "save"):
             path: pathlib.Path | None = getattr(self, option)
             if path is None or str(path) == files.STDIN:
                 continue

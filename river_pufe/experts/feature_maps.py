@@ -16,6 +16,8 @@ from ..state.packing import packed, unpacked
 from ..state.parts import Stored
 from ..values import Array, Indices, Mask
 
+#: Outcomes of another unit are clipped here, so that their squares are finite.
+_FARTHEST = 1e50
 #: Distances below this share of the largest are rounding.
 _SAME = 1e-9
 
@@ -394,8 +396,10 @@ class Neighbours(Stored, FeatureMap):
         return None
 
     def rescale_scores(self, factor: float, shift: float) -> None:
-        self._outcomes *= factor
-        self._outcomes += shift
+        with np.errstate(over="ignore", invalid="ignore"):
+            outcomes = np.nan_to_num(factor * self._outcomes + shift)
+        # In place, because forms refer to the array.
+        np.clip(outcomes, -_FARTHEST, _FARTHEST, out=self._outcomes)
 
     def learn(self, row: Array, outcome: Array, w: float) -> bool:
         if w == 0.0:

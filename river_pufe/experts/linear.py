@@ -226,6 +226,7 @@ class LinearExperts(Stored, Experts):
 
     def _open(self, evolution: Evolution) -> None:
         recovered = self._weights[:, :, COMPLETED]
+        recovered = recovered / max(float(np.abs(recovered).max(initial=0.0)), 1.0)
         # How much scores differ among the classes, of which the first one has score 0.
         strengths = (np.square(recovered).sum(2) - np.square(recovered.sum(2)) / (self._n_columns + 1)).sum(1)
         starts = [1, *self._ends]

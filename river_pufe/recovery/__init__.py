@@ -9,7 +9,7 @@ from .gaussian import Gaussian
 from .gaussian_rows import GaussianRows
 from .least_squares_rows import LeastSquaresRows
 from .linear_map import Affine, LinearMap
-from .reading import Reading
+from .reading import Expected, Reading
 from .row_model import RowModel
 from .scaling import NoScaler, RowScaler, Scaler
 from .spaces import FeatureSpaces
@@ -19,6 +19,7 @@ __all__ = [
     "Completion",
     "Event",
     "Evolution",
+    "Expected",
     "FeatureRecovery",
     "FeatureSpace",
     "FeatureSpaces",

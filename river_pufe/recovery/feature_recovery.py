@@ -16,7 +16,7 @@ from ..values import Array, Key, Mask, Sample, number
 from .evolution import Event, Evolution, FeatureSpace
 from .gaussian_rows import GaussianRows
 from .linear_map import Affine
-from .reading import COMPLETED, FRESH, PRESENT, Reading, Retired
+from .reading import COMPLETED, FRESH, PRESENT, Expected, Reading, Retired
 from .row_model import RowModel
 from .scaling import FARTHEST, NewUnits, RowScaler, Scaler
 from .spaces import FeatureSpaces
@@ -119,6 +119,49 @@ class FeatureRecovery(Stateful, base.Transformer):
         """What the vanished features would have read, by key."""
         known = self.transform_one(x)
         return {key: known[key] for key in self.vanished if key in known}
+
+    @guarded
+    def expected_one(self, x: Sample) -> dict[Key, Expected]:
+        """What each known feature should read given the rest of the sample, and how far it may be from that.
+
+        A sensor that reads something else by many deviations is suspect; and a value that is recovered or completed
+        can be trusted to its deviation. Features of the living spaces come first, in the order of their slots, then
+        those of the retired ones. Costs O(d³) for d features of the living spaces, or O(dk²) with k factors.
+
+        Raises
+        ------
+        ValueError
+            If a value is not a finite number.
+
+        Examples
+        --------
+        >>> import random
+        >>> from river_pufe import FeatureRecovery
+        >>> rng = random.Random(1)
+        >>> recovery = FeatureRecovery()
+        >>> for _ in range(300):
+        ...     heat = rng.gauss(20, 5)
+        ...     recovery.learn_one({"attic": heat + rng.gauss(0, 1), "cellar": heat / 2 + rng.gauss(0, 1)})
+        >>> value, deviation = recovery.expected_one({"attic": 30.0, "cellar": 2.0})["cellar"]
+        >>> round(value, 1), round(deviation, 1)
+        (14.7, 1.2)
+
+        """
+        reading = self.read(x)
+        row = self._scaler.standardize(reading.row)
+        means, variances = self._row_model.given_others(row)
+        center = self._scaler.unscale(means)
+        away = self._scaler.unscale(means + np.sqrt(variances)) - center
+        # What has never varied has no unit.
+        away[away == 0.0] = math.nan
+        expected = dict(zip(reading.keys, map(Expected, center.tolist(), away.tolist())))
+        for retired in self._retired.values():
+            if retired.recover is not None:
+                _, _, deviation, _ = retired.statistics
+                away = np.sqrt(retired.recover.variance) * deviation
+                for key, each in zip(retired.keys, away.tolist()):
+                    expected.setdefault(key, Expected(reading.known[key], each))
+        return expected
 
     @property
     @guarded

@@ -15,6 +15,10 @@ from ..values import Array, Mask
 from .linear_map import Affine
 
 
+#: Share of a variance that may be rounding.
+_ROUNDING = 1e-12
+
+
 @dataclasses.dataclass
 class Gaussian(Stored):
     """A normal law of rows, of which the covariance is kept in full. It is never changed.
@@ -121,13 +125,30 @@ class Gaussian(Stored):
         covariance = self.covariance[a[:, None], a] - matrix @ given
         return Affine.from_matrix(matrix, self.mean[a] - matrix @ self.mean[o], covariance)
 
-    def residuals(self, row: Array) -> tuple[Array, Array]:
-        """How far each entry is from its mean given all others, and the variance of that; shapes (d,).
+    def given_others(self, row: Array) -> tuple[Array, Array]:
+        """What each entry should be given all others that are there, and the variance of that; shapes (d,).
 
-        $r_j = (K (x - m))_j / K_{jj}$, whose variance is $1 / K_{jj}$.
+        With K the inverse of the covariance of what is there, an entry is $r_j = (K (x - m))_j / K_{jj}$ away from its
+        mean given the others, with the variance $1 / K_{jj}$.
+
+        Parameters
+        ----------
+        row
+            Shape (d,), NaN where absent.
+
         """
-        variance = 1.0 / self.precision.diagonal()
-        return variance * (self.precision @ (row - self.mean)), variance
+        absent = np.isnan(row)
+        o = np.flatnonzero(~absent)
+        means, variances = self.complete(row, absent), np.zeros(len(row))
+        variances[absent] = self.variance(absent)
+        # In units of their deviations, so that no entry is lost beside another one.
+        units = np.sqrt(self.covariance.diagonal()[o])
+        units[units == 0.0] = 1.0
+        precision = inverse(self.covariance[o[:, None], o] / units / units[:, None] + _ROUNDING * np.eye(len(o)))
+        own = 1.0 / np.maximum(precision.diagonal(), 1.0)
+        variances[o] = np.square(units) * own
+        means[o] = row[o] - units * own * (precision @ ((row[o] - self.mean[o]) / units))
+        return means, variances
 
     def keep(self, slots: Mask) -> Gaussian:
         """The law of some entries alone."""

@@ -88,6 +88,9 @@ class GaussianRows(Stored, RowModel):
     def variance(self, absent: Mask) -> Array:
         return self._law.law.variance(absent)
 
+    def given_others(self, row: Array) -> tuple[Array, Array]:
+        return self._law.law.given_others(row)
+
     def predict(self, outputs: Mask) -> Affine | None:
         return self._law.law.predict(outputs) if self._n else None
 

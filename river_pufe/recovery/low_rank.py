@@ -65,6 +65,21 @@ class LowRankGaussian:
         deviations: Array = linalg.solve_triangular(np.linalg.cholesky(matrix), self.factors[:, absent], lower=True)
         return deviations
 
+    def given_others(self, row: Array) -> tuple[Array, Array]:
+        """What each entry should be given all others that are there, and the variance of that; shapes (d,)."""
+        absent = np.isnan(row)
+        observed = ~absent
+        matrix, weighted = self._given(observed)
+        means, variances = self.complete(row, absent), np.zeros(len(row))
+        variances[absent] = self.variance(absent)
+        # K = diag(1 / ψ) - Wᵀ M⁻¹ W for what is there, with W the factors divided by the noise.
+        noise, apart = self.noise[observed], row[observed] - self.mean[observed]
+        solved = solve(matrix, weighted)
+        own = 1.0 / (1.0 / noise - (weighted * solved).sum(0))
+        variances[observed] = own
+        means[observed] -= own * (apart / noise - weighted.T @ (solved @ apart))
+        return means, variances
+
     def predict(self, outputs: Mask) -> Affine:
         """The map from all other entries to `outputs`, and the variances of what it leaves open."""
         inputs = ~outputs

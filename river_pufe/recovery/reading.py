@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
+import typing
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -15,6 +16,22 @@ from .scaling import Scaler
 
 #: Views of a sample, the rows of `Reading.views`.
 PRESENT, COMPLETED, FRESH = range(3)
+
+
+class Expected(typing.NamedTuple):
+    """What a feature should read given the rest of a sample.
+
+    Parameters
+    ----------
+    value
+        The expected value, in the feature's own unit.
+    deviation
+        The standard deviation of what it reads around that value; NaN where it is not known.
+
+    """
+
+    value: float
+    deviation: float
 
 
 @dataclasses.dataclass

@@ -19,6 +19,9 @@ class Law(typing.Protocol):
     def variance(self, absent: Mask) -> Array:
         """Variances of the absent entries given the others, whatever these are; shape (a,)."""
 
+    def given_others(self, row: Array) -> tuple[Array, Array]:
+        """What each entry should be given all others that are there, and the variance of that; shapes (d,)."""
+
     def predict(self, outputs: Mask) -> Affine:
         """The map from all other entries to `outputs`, and the covariance of what it leaves open."""
 

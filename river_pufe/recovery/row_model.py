@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import abc
 
+import numpy as np
+
 from ..part import Part
 from ..values import Array, Mask
 from .linear_map import Affine
@@ -35,6 +37,32 @@ class RowModel(Part, abc.ABC):
     @abc.abstractmethod
     def variance(self, absent: Mask) -> Array:
         """Variance of the absent entries given the others, shape (a,); NaN where it is not known."""
+
+    def given_others(self, row: Array) -> tuple[Array, Array]:
+        """What each entry should be given all others that are there, and the variance of that.
+
+        Costs what completing the row d times does, unless a subclass knows better.
+
+        Parameters
+        ----------
+        row
+            In the units of the scaler, shape (d,), NaN where absent.
+
+        Returns
+        -------
+        Shapes (d,); the variance is NaN where it is not known.
+
+        """
+        absent = np.isnan(row)
+        means, _ = self.complete(row, absent)
+        variances = np.full(len(row), np.nan)
+        variances[absent] = self.variance(absent)
+        for slot in np.flatnonzero(~absent):
+            without = absent.copy()
+            without[slot] = True
+            means[slot] = self.complete(row, without)[0][slot]
+            variances[slot] = self.variance(without)[int(np.count_nonzero(without[:slot]))]
+        return means, variances
 
     @abc.abstractmethod
     def predict(self, outputs: Mask) -> Affine | None:

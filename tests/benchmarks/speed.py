@@ -20,10 +20,12 @@ import numpy as np
 import pages
 from river import linear_model, preprocessing, stream
 
+import river_pufe
 from river_pufe import PUFEClassifier
+from river_pufe.experts import Identity, LinearExperts
 
 WIDTHS = (8, 32, 128, 512)
-LONG, LONG_CHANGES = 1_000_000, 50
+LONG, LONG_CHANGES = 500_000, 50
 CHANGES = (0, 1, 3, 10, 30)
 ROUNDS = 1500
 TURNS = 5
@@ -31,8 +33,17 @@ TURNS = 5
 BLUE, ORANGE = "#0072B2", "#D55E00"
 
 
+#: How values are absent, and from how many of all.
+GAPS = {"a few, at random": 0.03, "half, at random": 0.5, "a third, in spells": 1 / 3}
+
+
 def river():
     return preprocessing.StandardScaler() | linear_model.LogisticRegression()
+
+
+def row_alone():
+    """The linear models of the row alone, without the feature maps for targets that are not linear."""
+    return PUFEClassifier(LinearExperts(maps=(Identity(),)))
 
 
 def two_spaces(d, n, overlap=40, seed=0):
@@ -61,9 +72,26 @@ def seconds(model, samples, start):
     return (time.perf_counter() - begin) / (len(samples) - start)
 
 
-def side_by_side(samples, start):
+def with_gaps(d, kind, n=2000):
+    """Samples of one space from which values are absent."""
+    rng = np.random.default_rng(d)
+    hidden = rng.normal(size=(n, 3))
+    rows = hidden @ rng.normal(size=(3, d)) + 0.3 * rng.normal(size=(n, d))
+    if "spells" in kind:
+        away = np.logical_xor.accumulate(
+            np.vstack([rng.random(d) < GAPS[kind], rng.random((n - 1, d)) < 1 / 75]), axis=0
+        )
+    else:
+        away = rng.random((n, d)) < GAPS[kind]
+    return [
+        ({f"k{j}": value for j, value in enumerate(row.tolist()) if not gone[j]}, bool(h > 0))
+        for row, gone, h in zip(rows, away, hidden[:, 0])
+    ]
+
+
+def side_by_side(samples, start, make=PUFEClassifier):
     """Microseconds a sample of River and of PUFE, and the median of their ratios."""
-    pairs = [(seconds(river(), samples, start), seconds(PUFEClassifier(), samples, start)) for _ in range(TURNS)]
+    pairs = [(seconds(river(), samples, start), seconds(make(), samples, start)) for _ in range(TURNS)]
     ratio = statistics.median(model / base for base, model in pairs)
     return *(1e6 * statistics.median(pair[i] for pair in pairs) for i in (0, 1)), ratio
 
@@ -174,6 +202,12 @@ def main():
 
     before = {d: side_by_side(two_spaces(d, 2 * ROUNDS)[0][: ROUNDS - 40], ROUNDS // 2) for d in WIDTHS}
     after = {d: side_by_side(*two_spaces(d, 2 * ROUNDS)) for d in WIDTHS}
+    alone_after = {d: side_by_side(*two_spaces(d, 2 * ROUNDS), row_alone) for d in WIDTHS}
+    gaps = {
+        (d, kind): [side_by_side(with_gaps(d, kind), 0, make) for make in (PUFEClassifier, row_alone)]
+        for d in (8, 32, 128)
+        for kind in GAPS
+    }
     changes = {n: after_changes(n) for n in CHANGES}
     pickles = {d: pickled(d) for d in WIDTHS}
     learn, predict = mini_batches()
@@ -184,7 +218,9 @@ def main():
 
 Time of `predict_one` and `learn_one` together, beside River's `StandardScaler | LogisticRegression`, in one process
 on one thread. River's loops over keys are compiled; PUFE works on arrays, so its fixed cost shows in narrow samples,
-and pays in wide ones. This page is written by `python tests/benchmarks/speed.py`.
+and pays in wide ones. *The row alone* is PUFE without the feature maps for targets that are not linear
+([how to choose](recipes/models.md#the-linear-models-alone)). This page is written by
+`python tests/benchmarks/speed.py`, here with the {"compiled" if river_pufe.compiled else "plain"} version.
 
 ![Time and memory](figures/benchmarks.png)
 
@@ -192,7 +228,7 @@ and pays in wide ones. This page is written by `python tests/benchmarks/speed.py
 
 {
         pages.table(
-            ["features", "River µs", "PUFE µs, one space", "ratio", "PUFE µs, after a change", "ratio"],
+            ["features", "River µs", "PUFE µs, one space", "ratio", "µs, after a change", "ratio", "the row alone"],
             [
                 [
                     d,
@@ -201,11 +237,31 @@ and pays in wide ones. This page is written by `python tests/benchmarks/speed.py
                     f"{before[d][2]:.2f}",
                     f"{after[d][1]:.0f}",
                     f"{after[d][2]:.2f}",
+                    f"{alone_after[d][2]:.2f}",
                 ]
                 for d in WIDTHS
             ],
         )
     }
+
+## Samples with gaps
+
+River's scaler and model pass over what is absent; PUFE completes it, and learns how the features hang together. Values
+are absent at random, or in spells of some 75 rounds; a spell can be long enough for a key to count as vanished, so that
+spaces open and close.
+
+{
+        pages.table(
+            ["features", "absent", "River µs", "PUFE µs", "ratio", "the row alone, ratio"],
+            [
+                [d, kind, f"{v[0][0]:.0f}", f"{v[0][1]:.0f}", f"{v[0][2]:.2f}", f"{v[1][2]:.2f}"]
+                for (d, kind), v in gaps.items()
+            ],
+        )
+    }
+
+On average over this table a round costs {statistics.fmean(v[0][2] for v in gaps.values()):.1f} times River's, and
+{statistics.fmean(v[1][2] for v in gaps.values()):.1f} times with the row alone.
 
 ## Time against the number of past changes
 
