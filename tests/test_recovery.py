@@ -354,6 +354,292 @@ def test_it_answers_whatever_comes(params, phases, paper):
             recovery.learn_one(x)
 
 
+@pytest.mark.parametrize(("decades", "expected"), [(30, 1e110), (60, 0.0)])
+def test_what_is_recovered_over_several_changes_is_finite(decades, expected):
+    """The factors of maps multiply over several changes; of features next to nothing no map is learned."""
+    recovery = paper_recovery()
+    for t in range(90):
+        a, space = math.sin(t), t // 30
+        x = {f"{space} a": a * 10.0 ** (-decades * space)}
+        if t % 30 > 20:
+            x[f"{space + 1} a"] = a * 10.0 ** (-decades * (space + 1))
+        recovery.learn_one(x)
+    recovered = recovery.recover_one({"2 a": 1e50})
+    assert recovered.keys() == {"0 a", "1 a"}
+    assert recovered["0 a"] == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("survivors", [0.2, 0.6])
+def test_what_vanished_beside_survivors_is_recovered(survivors, seed):
+    cycle = datasets.Cycle(overlap=40, period=250, survivors=survivors)
+    stream, recovery = datasets.HiddenFactors(cycle, width=10, n_samples=900, seed=seed), FeatureRecovery()
+    assert error(stream, 300, recovery) < 0.05
+    assert len(recovery.vanished) == round(10 * (1 - survivors))
+    assert len(recovery.spaces[-1].keys) == 10 + round(10 * survivors)
+
+
+@pytest.mark.parametrize(("n_spaces", "limit"), [(3, 0.2), (5, 0.35)])
+def test_maps_compose_over_many_changes(n_spaces, limit):
+    for seed in SEEDS:
+        stream = replaced(seed, overlap=40, n_spaces=n_spaces)
+        assert error(stream, 200 * n_spaces - 150, pick=lambda key: key.startswith("s0_")) < limit
+
+
+def test_what_is_recovered_from_follows_the_world():
+    # The level rises by three deviations once the old sensor has gone; what it would have read rises as well.
+    for seed in SEEDS:
+        rng, recovery, errors = random.Random(seed), FeatureRecovery(), []
+        for t in range(2000):
+            heat = rng.gauss(20, 5) + 15 * (t >= 500)
+            x = {"old": heat, "older": heat + 3, "new": 1.8 * heat + 32, "newer": -heat}
+            x = {k: v for k, v in x.items() if (t < 250 if k.startswith("old") else t >= 200)}
+            if t >= 700:
+                errors.append(abs(recovery.recover_one(x)["old"] - heat))
+            recovery.learn_one(x)
+        assert np.mean(errors) < 1.0
+        assert np.mean(errors[-100:]) < 1.0
+
+
+def test_maps_compose_also_where_the_level_moved_in_between():
+    for seed in SEEDS:
+        rng, recovery, errors = random.Random(seed), FeatureRecovery(), []
+        for t in range(1000):
+            heat = rng.gauss(20, 5) + 20 * (t >= 450)
+            x = {"a": heat, "a2": heat + 3, "b": 1.8 * heat + 32, "b2": -heat, "c": heat / 3, "c2": 7 - heat}
+            lives = {"a": (0, 250), "b": (200, 650), "c": (600, 1000)}
+            x = {key: value for key, value in x.items() if lives[key[0]][0] <= t < lives[key[0]][1]}
+            if t >= 660:
+                errors.append(abs(recovery.recover_one(x)["a"] - heat))
+            recovery.learn_one(x)
+        assert np.mean(errors) < 1.5
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_missing_values_in_the_overlap_are_completed_for_the_map(seed):
+    for missing, limit in ((0.1, 0.1), (0.3, 0.3)):
+        stream = datasets.CapriciousStream(replaced(seed, overlap=40, width=10), missing, seed=seed)
+        assert error(stream, 210, pick=lambda key: key.startswith("s0")) < limit
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_units_of_the_features_do_not_matter(seed):
+    stream = list(replaced(seed))
+    scales = {f"s{s}_{j}": 2.0 ** (11 * j - 40) for s in (0, 1) for j in range(8)}
+    plain, scaled = FeatureRecovery(), FeatureRecovery()
+    for x, _ in stream:
+        plain.learn_one(x)
+        scaled.learn_one({k: v * scales[k] for k, v in x.items()})
+    ours = plain.recover_one(x)
+    theirs = scaled.recover_one({k: v * scales[k] for k, v in x.items()})
+    assert ours.keys() == theirs.keys() == {f"s0_{j}" for j in range(8)}
+    for key, value in ours.items():
+        assert theirs[key] / scales[key] == pytest.approx(value, rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize("absent", ["missing", "zero"])
+def test_a_vanished_key_is_not_taken_for_zero(absent):
+    # Where absence means zero, a key that has vanished would have read something all the same.
+    for seed in SEEDS:
+        stream = replaced(seed, overlap=50)
+        recovery = FeatureRecovery(FeatureSpaces(absent=absent))
+        errors, costs = [], []
+        for t, ((x, _), truth) in enumerate(zip(stream, stream.truth())):
+            x = {key: value + 5 for key, value in x.items()}
+            if t > 210:
+                for key, value in recovery.recover_one(x).items():
+                    errors.append((value - truth[key] - 5) ** 2)
+                    costs.append(truth[key] ** 2)
+            recovery.learn_one(x)
+        assert np.mean(errors) < np.mean(costs)
+
+
+# Keys that are missing, or lost, while others of their space stay.
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("width", [6, 20])
+def test_a_lost_sensor_is_completed_from_the_others(width, seed):
+    stream = datasets.SensorOutage(lasting(seed, width, n=400), start=200, seed=seed)
+    recovery = FeatureRecovery()
+    assert error(stream, 205, recovery) < 0.05
+    assert [space.state for space in recovery.spaces] == ["current"]
+    assert len(recovery.vanished) == 1
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("missing", [0.1, 0.3, 0.5])
+def test_missing_values_are_completed_from_the_others(missing, seed):
+    stream = datasets.CapriciousStream(lasting(seed, 10, n=500), missing, seed=seed)
+    assert error(stream, 100, answer=FeatureRecovery.transform_one) < 0.35
+
+
+@pytest.mark.parametrize("absent", ["missing", "zero"])
+def test_what_absence_means(absent):
+    recovery = FeatureRecovery(FeatureSpaces(absent=absent))
+    rng = random.Random(1)
+    for _ in range(200):
+        a = rng.gauss(5, 1)
+        recovery.learn_one({"a": a, "b": 2 * a} if rng.random() < 0.7 else {"a": a})
+    completed = recovery.transform_one({"a": 6.0})
+    assert completed["a"] == 6.0
+    if absent == "zero":
+        assert completed["b"] == 0.0
+    else:
+        assert completed["b"] == pytest.approx(12, abs=0.3)
+
+
+# What a user sees.
+
+
+def test_a_sample_is_returned_with_all_it_had():
+    recovery = train(FeatureRecovery(), [{"a": t % 7, "b": t % 5, "c": t % 3} for t in range(100)])
+    x = {"a": 1e6, "c": None, "unknown": 3}
+    transformed = recovery.transform_one(x)
+    assert transformed["a"] == 1e6
+    assert transformed["unknown"] == 3
+    assert transformed.keys() == {"a", "b", "c", "unknown"}
+    assert all(math.isfinite(value) for value in transformed.values())
+    assert x == {"a": 1e6, "c": None, "unknown": 3}
+
+
+@pytest.mark.parametrize("nothing", [None, math.nan])
+def test_nothing_is_handed_on_as_nothing(nothing):
+    recovery = train(FeatureRecovery(), [{"a": 1.0, "b": t % 5} for t in range(100)])
+    assert "unknown" not in recovery.transform_one({"a": 1.0, "unknown": nothing})
+
+
+def test_what_is_not_known_is_left_out():
+    assert FeatureRecovery().transform_one({"a": 1.0}) == {"a": 1.0}
+    # Without an overlap there is nothing to learn a map from.
+    samples = [{"old": t % 5, "older": t % 3} for t in range(100)] + [{"new": t % 7, "newer": t} for t in range(100)]
+    recovery = train(FeatureRecovery(), samples)
+    assert set(recovery.vanished) == {"old", "older"}
+    assert recovery.recover_one({"new": 1.0, "newer": 2.0}) == {}
+    assert recovery.transform_one({"new": 1.0, "newer": 2.0}) == {"new": 1.0, "newer": 2.0}
+
+
+def test_a_change_without_overlap_cuts_the_chain_of_maps():
+    def reads(prefix, t):
+        return {f"{prefix}{i}": math.sin(t * (i + 1)) for i in range(3)}
+
+    recovery = FeatureRecovery()
+    for t in range(400):
+        x = reads("c", t) if t >= 300 else reads("b", t) if t >= 100 else {}
+        x |= reads("a", t) if t < 140 else {}
+        recovery.learn_one(x)
+        known = recovery.recover_one(x).keys()
+        if 150 < t < 300:
+            assert known == {"a0", "a1", "a2"}
+    assert known == set()
+    assert set(recovery.vanished) == {f"{p}{i}" for p in "ab" for i in range(3)}
+
+
+@pytest.mark.parametrize("most", [0, 1, 2])
+def test_what_is_forgotten_is_not_recovered(most):
+    recovery = FeatureRecovery(FeatureSpaces(max_spaces=most))
+    stream = replaced(1, overlap=40, n_spaces=4)
+    for x, _ in stream:
+        recovery.learn_one(x)
+    assert len(recovery.recover_one(x)) == 8 * most
+    assert len(recovery.spaces) == most + 1
+    assert recovery.recover_one(x).keys() == set(recovery.vanished)
+
+
+def test_keys_that_come_back_read_what_they_read():
+    cycle = datasets.Cycle(n_spaces=2, overlap=30, period=150, n_changes=3)
+    stream = datasets.HiddenFactors(cycle, n_samples=600, seed=1)
+    recovery = FeatureRecovery()
+    for x, _ in stream:
+        recovery.learn_one(x)
+        transformed = recovery.transform_one(x)
+        assert {key: transformed[key] for key in x} == x
+        assert not recovery.recover_one(x).keys() & x.keys()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_model_that_was_trained_on_dead_sensors_goes_on_working(seed):
+    stream = list(replaced(seed, overlap=40, regression=True))
+
+    def model():
+        return linear_model.LinearRegression(optim.SGD(0.05))
+
+    alone, rescued = (
+        preprocessing.StandardScaler() | model(),
+        FeatureRecovery() | preprocessing.StandardScaler() | model(),
+    )
+    losses = {alone: [], rescued: []}
+    for t, (x, y) in enumerate(stream):
+        for pipeline, loss in losses.items():
+            if t > 205:
+                loss.append((pipeline.predict_one(x) - y) ** 2)
+            if t < 150:  # It never learns from a sample with new sensors.
+                pipeline.learn_one(x, y)
+            elif pipeline is rescued:
+                pipeline["FeatureRecovery"].learn_one(x)
+    assert np.mean(losses[rescued]) < 0.25 * np.mean(losses[alone])
+
+
+def test_labels_make_no_difference():
+    recoveries = []
+    for label in (True, False):
+        pipeline = FeatureRecovery() | linear_model.LogisticRegression()
+        for x, _ in replaced(1):
+            pipeline.predict_one(x)
+            pipeline.learn_one(x, label)
+        recoveries.append(pipeline["FeatureRecovery"])
+    assert pickle.dumps(recoveries[0]) == pickle.dumps(recoveries[1])
+
+
+# Books.
+
+
+def test_memory_is_flat_over_many_changes():
+    cycle = datasets.Cycle(n_spaces=60, overlap=12, period=40)
+    stream = datasets.HiddenFactors(cycle, width=6, n_samples=60 * 40, seed=1)
+    recovery, sizes = FeatureRecovery(FeatureSpaces(max_spaces=3)), []
+    for t, (x, _) in enumerate(stream):
+        recovery.learn_one(x)
+        if t % 40 == 20:
+            sizes.append(len(pickle.dumps(recovery)) - len(pickle.dumps(recovery.events)))
+    assert max(sizes[-20:]) <= 1.02 * max(sizes[5:25])
+
+
+PARAMS = st.fixed_dictionaries(
+    {
+        "significance": st.sampled_from([1e-4, 0.3, 1.0]),
+        "grace": st.sampled_from([0, 5]),
+        "patience": st.sampled_from([1, 5, math.inf]),
+        "max_spaces": st.sampled_from([0, 2]),
+        "absent": st.sampled_from(["missing", "zero"]),
+    }
+)
+PHASES = st.lists(
+    st.tuples(st.sets(st.integers(0, 6)), st.integers(1, 10), st.sampled_from([0.0, 0.3, 0.7])), min_size=1, max_size=8
+)
+
+
+@settings(deadline=None, max_examples=60)
+@given(PARAMS, PHASES, st.booleans())
+def test_it_answers_whatever_comes(params, phases, paper):
+    spaces = FeatureSpaces(**params)
+    recovery = FeatureRecovery(spaces)
+    if paper:
+        like = paper_recovery()
+        recovery = FeatureRecovery(spaces, like.scaler, like.row_model)
+    rng = random.Random(0)
+    for keys, length, missing in phases:
+        for _ in range(length):
+            x = {f"k{k}": rng.gauss(0, 1) for k in keys if rng.random() >= missing}
+            frozen = pickle.dumps(recovery)
+            before, recovered = recovery.transform_one(x), recovery.recover_one(x)
+            assert pickle.dumps(recovery) == frozen
+            assert {key: before[key] for key in x} == x
+            assert all(map(math.isfinite, itertools.chain(before.values(), recovered.values())))
+            assert recovered.keys() <= set(recovery.vanished)
+            recovery.learn_one(x)
+
+
 def test_what_is_recovered_is_cut_as_what_is_read_is():
     """The factors of maps multiply over several changes."""
     recovery = paper_recovery()
