@@ -163,7 +163,7 @@ class Lives(RuleBasedStateMachine):
 
 TestLives = Lives.TestCase
 TestLives.settings = settings(
-    max_examples=25, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=10, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
 )
 
 

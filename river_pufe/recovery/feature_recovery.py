@@ -9,6 +9,7 @@ import typing
 import numpy as np
 from river import base
 
+from .. import kernels
 from ..guard import guarded
 from ..part import shown
 from ..state.stateful import Stateful
@@ -278,7 +279,7 @@ class FeatureRecovery(Stateful, base.Transformer):
             absent = np.isnan(row)
             filled, usable = self._row_model.complete(self._scaler.standardize(row), absent)
             # What is computed may be as large as what is observed, and no larger.
-            np.clip(filled, -FARTHEST, FARTHEST, out=filled)
+            filled = kernels.clip(filled, FARTHEST)
             views[PRESENT, 1:][absent] = 0.0
             views[COMPLETED:, 1:][:, absent] = filled[absent]
         if p:
