@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import typing
 
@@ -21,7 +22,8 @@ from .recovery.spaces import FeatureSpaces
 from .rounds import Asked, Game
 from .state.stateful import Stateful
 from .tasks.task import Task
-from .values import Array, Key, Mask, Sample
+from .undo import Step, Undo
+from .values import Array, Key, Mask, Sample, brief
 
 
 class _Asked(typing.NamedTuple):
@@ -50,7 +52,7 @@ class FeatureEvolving(Stateful, base.Estimator):
 
     """
 
-    DERIVED = (*Stateful.DERIVED, "_asked", "_game")
+    DERIVED = (*Stateful.DERIVED, "_asked", "_game", "_undo")
 
     def __init__(
         self,
@@ -83,9 +85,11 @@ class FeatureEvolving(Stateful, base.Estimator):
         self._version = 0
         self._asked: _Asked | None = None
         self._game = Game(self._experts, self._aggregator, self._task)
+        self._undo = Undo()
 
     def rebuild(self) -> None:
         self._asked = None
+        self._undo = Undo()
         self._game = Game(self._experts, self._aggregator, self._task)
 
     def __repr__(self) -> str:
@@ -107,12 +111,31 @@ class FeatureEvolving(Stateful, base.Estimator):
         Raises
         ------
         ValueError
-            If a value is not a finite number, or the target is not valid. The model is as it was then.
+            If a value is not a finite number, or the target is not valid. The model is as it was then, as it is
+            where a wrapped model raises an error of its own.
 
         """
         w = self._validate_weight(w)
         y = self._task.validate(y)
+        if self._experts.may_fail:
+            self._all_or_nothing(functools.partial(self._follow_and_learn, dict(x), y, w))
+        else:
+            self._follow_and_learn(x, y, w)
+
+    def _follow_and_learn(self, x: Sample, y: typing.Any, w: float) -> None:
         self._learn(*self._follow(x), y, w)
+
+    def _all_or_nothing(self, step: Step) -> None:
+        """Learn from a sample, in a way that is taken back where a wrapped model raises."""
+        self._undo.prepare(self)
+        version = self._version
+        try:
+            step()
+        except BaseException:
+            if self._version != version:
+                self._undo.take_back(self)
+            raise
+        self._undo.note(step)
 
     def _learn(self, reading: Reading, asked: Asked | None, y: typing.Any, w: float) -> None:
         """Learn from a sample; `asked` is what was predicted for it, if already known."""
@@ -123,7 +146,8 @@ class FeatureEvolving(Stateful, base.Estimator):
             experts.make_room(task)
             asked = self._game.ask(reading)
         self._game.play(reading, asked, y, w)
-        self._weights = asked.weights
+        if asked.awake.any():
+            self._weights = asked.weights
         if (units := self._recovery.update(reading)) is not None:
             experts.rescale(units, task)
         if (unit := task.learn(y, asked.mixture)) is not None:
@@ -156,6 +180,19 @@ class FeatureEvolving(Stateful, base.Estimator):
             raise ValueError(
                 f"X has {len(batch)} rows, y {len(targets)} and w {len(weights)}: they must be of one length"
             )
+        if not self._experts.may_fail:
+            self._learn_batch(batch, targets, weights)
+            return
+        self._undo.renew(self)
+        try:
+            self._learn_batch(batch, targets, weights)
+        except BaseException:
+            self._undo.take_back(self)
+            raise
+        # The batch is not kept, so the next sample needs a copy of its own.
+        self._undo = Undo()
+
+    def _learn_batch(self, batch: Batch, targets: list[typing.Any], weights: list[float]) -> None:
         start = 0
         while start < len(batch):
             # Following one sample may change what becomes of the next, so it is asked again and again.
@@ -168,7 +205,7 @@ class FeatureEvolving(Stateful, base.Estimator):
 
     def _validate_weight(self, w: typing.Any) -> float:
         if not 0 <= w < math.inf:
-            raise ValueError(f"the sample weight w is {w!r}, it must be a finite number, 0 or more")
+            raise ValueError(f"the sample weight w is {brief(w)}, it must be a finite number, 0 or more")
         if w not in (0, 1) and not self._experts.takes_weights:
             model = type(self.model).__name__
             raise ValueError(f"the sample weight w is {w!r}, but {model} does not support weights: learn without w")
@@ -188,6 +225,12 @@ class FeatureEvolving(Stateful, base.Estimator):
             If a value is not a finite number. The model is as it was then.
 
         """
+        if self._experts.may_fail:
+            self._all_or_nothing(functools.partial(self._follow_and_observe, dict(x)))
+        else:
+            self._follow_and_observe(x)
+
+    def _follow_and_observe(self, x: Sample) -> None:
         reading, _ = self._follow(x)
         if (units := self._recovery.update(reading)) is not None:
             self._experts.rescale(units, self._task)
@@ -199,6 +242,7 @@ class FeatureEvolving(Stateful, base.Estimator):
         self._version, self._asked = self._version + 1, None
         if evolution:
             self._reset(self._experts.follow(evolution, self._weights))
+            self._weights = np.append(self._weights, np.zeros(len(self._experts.names) - len(self._weights)))
         elif asked is not None and reading is asked.reading:
             return reading, asked.answer
         return reading, None
@@ -271,7 +315,7 @@ class FeatureEvolving(Stateful, base.Estimator):
     @property
     @guarded
     def expert_weights(self) -> dict[str, float]:
-        """Weights of the experts in the latest round, by name."""
+        """Weights of the experts in the latest round in which one of them was awake, by name."""
         return dict(zip(self._experts.names, self._weights.tolist()))
 
     @guarded

@@ -13,6 +13,10 @@ from .values import Array, Mask
 
 #: Share of a Gram matrix that is lost in rounding.
 _ROUNDING = 1e-14
+#: Share of the largest singular value below which another one is rounding, per row or column, whichever are more.
+_EPS = float(np.finfo(np.float64).eps)
+#: So small a singular value is none: one can be divided by all others, and what comes out stays finite.
+_SMALLEST = 1e-70
 
 
 class FrequentDirections(Stored, Part):
@@ -141,7 +145,7 @@ class FrequentDirections(Stored, Part):
         cannot tell a direction from rounding. Costs O(ℓ²d).
         """
         _, strengths, directions = np.linalg.svd(self.rows, full_matrices=False)
-        r = int(np.sum(strengths > tolerance * strengths[0])) if strengths.size else 0
+        r = _rank(strengths, tolerance)
         return directions[:r].T, strengths[:r]
 
     def regression(self, inputs: Mask, outputs: Mask, ridge: float) -> tuple[Array, Array]:
@@ -159,7 +163,9 @@ class FrequentDirections(Stored, Part):
         given: Array = self.rows[:, inputs]
         asked: Array = self.rows[:, outputs]
         if ridge == 0:
-            return asked.T, np.asarray(np.linalg.pinv(given).T, dtype=np.float64) if given.size else given
+            left, strengths, right = np.linalg.svd(given, full_matrices=False)
+            r = _rank(strengths, _EPS * max(given.shape))
+            return asked.T, (left[:, :r] / strengths[:r]) @ right[:r]
         narrow = given.shape[1] < given.shape[0]
         gram = given.T @ given if narrow else given @ given.T
         # Beside entries so large that the ridge is lost in rounding, a share of them takes its place.
@@ -182,3 +188,9 @@ class FrequentDirections(Stored, Part):
         """Drop all other columns."""
         self._mean_before = self._mean_before[columns]
         self._buffer = np.ascontiguousarray(self._buffer[:, columns])
+
+
+def _rank(strengths: Array, tolerance: float) -> int:
+    """How many singular values are more than rounding."""
+    largest = strengths[0] if strengths.size else 0.0
+    return int(np.count_nonzero(strengths > max(tolerance * largest, _SMALLEST)))

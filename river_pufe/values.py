@@ -6,6 +6,7 @@ import decimal
 import math
 import numbers
 import re
+import reprlib
 import typing
 
 import numpy as np
@@ -18,6 +19,11 @@ Mask = npt.NDArray[np.bool_]
 Indices = npt.NDArray[np.intp]
 
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+
+#: Characters of a key or a value in a message.
+_MOST = 100
+_REPR = reprlib.Repr()
+_REPR.maxstring = _REPR.maxother = _REPR.maxlong = _MOST
 
 #: Larger values are cut to this, so that squares and sums of them stay finite.
 LARGEST = 1e150
@@ -41,7 +47,7 @@ def number(key: typing.Hashable, value: object) -> float:
         return math.nan
     # NumPy regards a span of time as an integer.
     if not isinstance(value, numbers.Real | decimal.Decimal | np.bool_) or isinstance(value, np.timedelta64):
-        raise ValueError(f"feature {key!r} has the value {value!r}, which is not a number: {_cure(value)}")
+        raise ValueError(f"feature {brief(key)} has the value {brief(value)}, which is not a number: {_cure(value)}")
     try:
         result = float(value)
     except OverflowError:  # an int or a fraction beyond the range of floats
@@ -49,7 +55,9 @@ def number(key: typing.Hashable, value: object) -> float:
     except ValueError:  # a signalling NaN
         return math.nan
     if math.isinf(result):
-        raise ValueError(f"feature {key!r} has the value {value!r}, which is not finite: drop the key or clip it first")
+        raise ValueError(
+            f"feature {brief(key)} has the value {brief(value)}, which is not finite: drop the key or clip it first"
+        )
     return min(max(result, -LARGEST), LARGEST) if result == result else result
 
 
@@ -83,5 +91,19 @@ def is_there(value: object) -> bool:
 
 
 def _is_missing(value: object) -> bool:
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return bool(np.isnat(value))
     # By name: pandas need not be installed.
     return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
+def brief(value: object) -> str:
+    """A key or a value for a message: its `repr`, cut if it is long."""
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**_MOST:
+        # Python refuses to write very long integers.
+        return f"an integer of {value.bit_length():,} bits"
+    try:
+        shown = _REPR.repr(value)
+    except Exception:
+        shown = f"<{type(value).__name__}>"
+    return shown if len(shown) <= _MOST else shown[: _MOST - 1] + "…"

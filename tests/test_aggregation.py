@@ -380,3 +380,11 @@ def test_fixed_share_follows_the_best_expert_where_hedge_does_not():
 def test_parameters_are_checked(aggregator, parameters, message):
     with pytest.raises(ValueError, match=message):
         aggregator(**parameters)
+
+
+def test_hedge_is_certain_after_thousands_of_rounds():
+    hedge = Hedge(horizon=1)
+    hedge.reset(np.array([True, True]), prior=np.ones(2))
+    for _ in range(5000):
+        hedge.update(np.array([0.0, 1.0]), 0.5, np.ones(2))
+    assert hedge.weights(np.ones(2)).tolist() == [1.0, 0.0]

@@ -23,7 +23,7 @@ LEVELS = (
     ("recovery",),
     ("tasks",),
     ("experts",),
-    ("rounds",),
+    ("rounds", "undo"),
     ("learning", "paper"),
     ("answers",),
     ("pufe", "baselines"),

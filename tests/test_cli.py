@@ -21,7 +21,7 @@ from river import evaluate, metrics
 from typer.testing import CliRunner
 
 import river_pufe
-from river_pufe import PUFEClassifier, PUFERegressor, baselines, fleet
+from river_pufe import PUFEClassifier, PUFERegressor, baselines, fleet, saving
 from river_pufe.cli import show
 from river_pufe.cli.commands import app
 
@@ -871,3 +871,107 @@ def test_names_of_labels_in_predictions(tmp_path):
 def test_the_module_and_the_script_are_the_same():
     script = pathlib.Path(sys.executable).with_name("river-pufe")
     assert call("--version") == subprocess.run([script, "--version"], capture_output=True, text=True, check=True).stdout
+
+
+# Outputs that cannot take what is written.
+
+
+def test_a_reader_that_goes_early_costs_nothing(jsonl, tmp_path):
+    model = tmp_path / "model.state"
+    process = spawn("run", jsonl, "--target", "warm", "--ignore", "heat", "--time", "day", "--save", model)
+    process.stdout.readline()
+    process.stdout.close()
+    process.stdout = None
+    _, told = process.communicate(timeout=300)
+    assert (process.returncode, told) == (0, "")
+    assert model.exists()
+
+
+@pytest.mark.skipif(not pathlib.Path("/dev/full").exists(), reason="there is no device that is always full")
+@pytest.mark.parametrize("predictions", [[], ["--predictions", "-"]])
+def test_a_full_output_is_told_and_what_was_learned_is_saved(jsonl, tmp_path, predictions):
+    model = tmp_path / "model.state"
+    arguments = ["run", jsonl, "--target", "warm", "--ignore", "heat", "--time", "day", "--save", model, *predictions]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [*COMMAND, *map(str, arguments)], stdout=full, stderr=subprocess.PIPE, env=ENVIRONMENT, text=True
+        )
+    assert done.returncode == 1
+    assert done.stderr.count("Standard output cannot be written: No space left on device") == 1
+    assert "Traceback" not in done.stderr
+    assert model.exists()
+
+
+@pytest.mark.parametrize("name", ["-", "out.jsonl", "out.csv"])
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_any_label_can_be_predicted(tmp_path, monkeypatch, name, encoding):
+    monkeypatch.chdir(tmp_path)
+    rows = [{"a": t, "y": ("\ud800", "é")[t % 2]} for t in range(8)]
+    write_jsonl(tmp_path / "a.jsonl", rows)
+    done = subprocess.run(
+        [*COMMAND, "run", "a.jsonl", "--target", "y", "--predictions", name, "--on-error", "skip"],
+        env={**ENVIRONMENT, "PYTHONIOENCODING": encoding},
+        capture_output=True,
+    )
+    assert (done.returncode, b"Traceback" in done.stderr) == (0, False)
+    if name != "out.csv":
+        text = done.stdout if name == "-" else (tmp_path / name).read_bytes()
+        assert [json.loads(line)["target"] for line in text.splitlines()] == [row["y"] for row in rows]
+
+
+# Files that are no place for a model.
+
+
+@pytest.mark.parametrize("option", ["--predictions", "--events", "--figure", "--report"])
+def test_no_file_is_written_twice(jsonl, tmp_path, option):
+    path = tmp_path / "out.png"
+    link = tmp_path / "link.png"
+    link.symlink_to(path)
+    assert "are the same file" in warm(jsonl, option, path, "--save", link, code=2)
+    assert not path.exists()
+
+
+def test_a_named_pipe_is_not_replaced_by_a_model(jsonl, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    assert "it is not a regular file" in warm(jsonl, "--save", pipe, code=2)
+    assert pipe.is_fifo()
+    with pytest.raises(OSError, match="not a regular file"):
+        saving.write(pipe, "content")
+
+
+def test_a_link_leads_to_the_model(jsonl, tmp_path):
+    link, target = tmp_path / "link.state", tmp_path / "target.state"
+    link.symlink_to(target)
+    warm(jsonl, "--save", link)
+    assert link.is_symlink()
+    assert target.is_file()
+    warm(jsonl, "--load", target)
+
+
+# Models of other versions.
+
+
+def other_layouts():
+    model = taught(PUFEClassifier(), [({"a": 1.0}, True)])
+    del model._recovery._spaces._settles_at
+    yield pickle.dumps(model)
+    model = taught(PUFEClassifier(), [({"a": 1.0}, True)])
+    del model._experts
+    yield pickle.dumps(model)
+    yield b"criver_pufe.rules\nRule\n."
+    yield b"criver_pufe.pufe\nNoSuchClassifier\n."
+
+
+@pytest.mark.parametrize("content", list(other_layouts()), ids=["inside", "outside", "module", "class"])
+def test_a_pickle_of_another_version_is_told_in_one_sentence(jsonl, tmp_path, content):
+    model = tmp_path / "model.pkl"
+    model.write_bytes(content)
+    told = " ".join(warm(jsonl, "--load", model, code=1).split())
+    assert "was saved by another version of river_pufe or of River, or is damaged: install that version" in told
+    assert "line 1" not in told
+
+
+def test_a_long_value_is_not_shown_whole(tmp_path):
+    file = write_jsonl(tmp_path / "a.jsonl", [{"a": t, "y": t % 2} for t in range(9)] + [{"a": "x" * 10**6, "y": 1}])
+    assert len(call("run", file, "--target", "y", code=1)) < 2000

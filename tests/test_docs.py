@@ -190,9 +190,11 @@ def test_pictures_can_be_drawn_anew(tmp_path):
     spec.loader.exec_module(draw)
     draw.replaced(tmp_path, n_streams=1)
     draw.cycle(tmp_path)
+    draw.completion(tmp_path, n_runs=1)
+    draw.recovery(tmp_path, n_runs=1)
     draw.flow(tmp_path)
     drawn = {path.name for path in tmp_path.iterdir()}
-    assert drawn == {"replaced.png", "cycle.svg", "flow.svg"}
+    assert drawn == {"replaced.png", "cycle.svg", "completion.png", "recovery.png", "flow.svg"}
     assert drawn <= {path.name for path in (DOCS / "figures").iterdir()}
 
 

@@ -238,3 +238,43 @@ def test_inputs_in_other_units(case):
     expected = first(row)
     first.rescale(factor, shift)
     close(first(factor * row + shift), expected)
+
+
+# Numbers at the ends of their range.
+
+
+@pytest.mark.parametrize("ridge", [0.0, 1e-300, 1.0])
+@pytest.mark.parametrize("row", [[1e-309, 1.5], [5e-324, 1e50], [1e50, 1e-309], [1e-160, 1e50], [0.0, 1.0]])
+def test_a_map_from_next_to_nothing_is_finite(row, ridge):
+    sketch = FrequentDirections(size=4)
+    sketch.update(np.array(row))
+    map_ = LinearMap(ridge).solve(sketch, outputs=np.array([False, True]))
+    for x in (row[0], -29.0, 1e50):
+        assert np.isfinite(map_(np.array([x]))).all()
+
+
+def test_maps_of_large_maps_are_finite():
+    steep = Affine(np.full((2, 1), 1e200), np.full((1, 2), -1e200), np.full(2, 1e300), np.full(2, np.nan))
+    chained = steep.compose(
+        np.array([True, False]),
+        Affine(*(part[:1] for part in (steep.left, steep.right[:, :1], steep.offset, steep.covariance))),
+    )
+    assert np.isfinite(chained(np.array([1e50]))).all()
+    weights, constant = chained.pull_back(np.full(2, 1e100))
+    assert np.isfinite(weights).all()
+    assert np.isfinite(constant)
+
+
+def test_directions_that_are_rounding_do_not_count():
+    """The order of the entries must not decide what is left of a direction that is not there."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(12, 2)) @ rng.normal(size=(2, 6)) * 10.0 ** np.array([0, 4, -3, 2, 0, 1])
+    answers = []
+    for order in (np.arange(6), np.array([3, 1, 4, 0, 2, 5])):
+        sketch = FrequentDirections(size=32)
+        for row in rows[:, order]:
+            sketch.update(row)
+        map_ = LinearMap(0.0).solve(sketch, outputs=order == 5)
+        answers.append(map_(rows[0, order[order != 5]]) if order[-1] == 5 else None)
+    assert answers[0] == pytest.approx(answers[1], rel=1e-6)
+    assert answers[0] == pytest.approx(rows[0, 5], rel=1e-6)

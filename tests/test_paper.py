@@ -114,9 +114,9 @@ def algorithms(A: Array, M: Array, N: Array, B: Array, y: Array, losses: list[Lo
         seen = ~np.isnan(m)
         completed = m.copy()
         if np.count_nonzero(seen) >= V.shape[1]:
-            z = np.linalg.solve(V[seen].T @ V[seen], V[seen].T @ m[seen])
-            # A row without gaps is the map's to learn from as it is.
-            mapped = V @ z if not seen.all() else m
+            # Line 5, for every row: also one without gaps, which may be off the row space.
+            mapped = V @ np.linalg.inv(V[seen].T @ V[seen]) @ V[seen].T @ m[seen]
+            # Open in the paper: what is predicted for the row. What is observed is taken as it is.
             completed[~seen] = mapped[~seen]
             used.append(np.append(mapped, x))
             script.n_completed += not seen.all()
@@ -140,7 +140,8 @@ def algorithms(A: Array, M: Array, N: Array, B: Array, y: Array, losses: list[Lo
     for x, (target, loss) in zip(B, rounds):
         recovered = x @ P if P is not None else np.zeros(A.shape[1])
         alpha = awake * np.array([weight(*pair) for pair in zip(R.tolist(), S.tolist())])
-        alpha /= alpha.sum()
+        # Open in the paper: both may be 0. Then those that are awake count alike.
+        alpha = alpha / alpha.sum() if alpha.sum() > 0 else awake / awake.sum()
         p = np.array([previous.w @ recovered, current.w @ x])
         script.weights.append(alpha)
         script.predictions.append(float(alpha @ p))
@@ -172,8 +173,13 @@ class Stream:
             yield {f"c{j}": v for j, v in enumerate(x.tolist())}
 
 
-def make_stream(seed: int, rounds: tuple[int, int, int], d1: int, d2: int, rank: int, least: int) -> Stream:
-    """Both spaces read the same `rank` factors; of the old features `least` last until the end of the overlap."""
+def make_stream(
+    seed: int, rounds: tuple[int, int, int], d1: int, d2: int, rank: int, least: int, noise: float = 0.0
+) -> Stream:
+    """Both spaces read the same `rank` factors; of the old features `least` last until the end of the overlap.
+
+    With `noise` the rows of the overlap are off the row space.
+    """
     rng = np.random.default_rng(seed)
     n = sum(rounds)
     factors = rng.normal(size=(n, rank))
@@ -181,6 +187,7 @@ def make_stream(seed: int, rounds: tuple[int, int, int], d1: int, d2: int, rank:
     current = factors @ rng.normal(size=(rank, d2)) / math.sqrt(rank * d2)
     target = factors @ rng.normal(size=rank) / math.sqrt(rank)
     start, end = rounds[0], rounds[0] + rounds[1]
+    previous[start:end] += noise * rng.normal(size=(rounds[1], d1))
     M, order = previous[start:end].copy(), rng.permutation(d1)
     for i, m in enumerate(M):
         m[order[max(least, math.ceil(d1 * (1 - i / rounds[1]))) :]] = math.nan
@@ -192,6 +199,8 @@ SPACES = {
     "low rank, predictable": {"d1": 8, "d2": 3, "rank": 3, "least": 8},
     "low rank, all rows completed": {"d1": 8, "d2": 3, "rank": 3, "least": 3},
     "low rank, some rows discarded": {"d1": 8, "d2": 5, "rank": 3, "least": 1},
+    "off the row space, predictable": {"d1": 8, "d2": 3, "rank": 3, "least": 8, "noise": 0.3},
+    "off the row space, all rows completed": {"d1": 8, "d2": 3, "rank": 3, "least": 3, "noise": 0.3},
     "full rank, predictable": {"d1": 5, "d2": 4, "rank": 9, "least": 5},
     "full rank, incomplete rows discarded": {"d1": 5, "d2": 4, "rank": 9, "least": 1},
     "more current features than rows": {"d1": 6, "d2": 14, "rank": 20, "least": 1},
@@ -245,6 +254,8 @@ def test_regressor_is_the_paper(stream, c, radius):
         ("low rank, predictable", False, False),
         ("low rank, all rows completed", True, False),
         ("low rank, some rows discarded", True, True),
+        ("off the row space, predictable", False, False),
+        ("off the row space, all rows completed", True, False),
         ("full rank, predictable", False, False),
         ("full rank, incomplete rows discarded", False, True),
         ("more current features than rows", False, True),

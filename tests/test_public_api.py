@@ -17,11 +17,24 @@ from river import base, linear_model
 
 import river_pufe
 from river_pufe import FeatureRecovery, PUFEClassifier, PUFERegressor
-from river_pufe.baselines import FESLClassifier, NOGDClassifier, NOGDRegressor, ROGDClassifier
+from river_pufe.aggregation import AdaNormalHedge, Hedge
+from river_pufe.baselines import (
+    FESLClassifier,
+    FESLRegressor,
+    NOGDClassifier,
+    NOGDRegressor,
+    ROGDClassifier,
+    ROGDRegressor,
+)
 from river_pufe.experts import LinearExperts
 from river_pufe.experts.learners import OnlineGradientDescent
 from river_pufe.experts.per_space import SpaceExperts
+from river_pufe.recovery.completion import RowSpace
+from river_pufe.recovery.gaussian_rows import GaussianRows
+from river_pufe.recovery.linear_map import LinearMap
+from river_pufe.recovery.scaling import RowScaler
 from river_pufe.recovery.spaces import FeatureSpaces
+from river_pufe.sketch import FrequentDirections
 
 MODULES = ("aggregation", "baselines", "checks", "datasets", "plot", "sketch", "state")
 SECTIONS = ("**When to use it.**", "Parameters", "Attributes", "Returns", "Raises", "Examples", "References")
@@ -293,3 +306,104 @@ def test_debug_one_shows_large_numbers_in_scientific_notation():
 @pytest.mark.parametrize("model", [PUFEClassifier(), PUFERegressor()])
 def test_debug_one_before_any_target(model):
     assert "mixture" in model.debug_one({"a": 1.0})
+
+
+# Defaults that docs and figures rest on.
+
+
+@pytest.mark.parametrize(
+    ("cls", "defaults"),
+    [
+        (
+            FeatureSpaces,
+            {"significance": 1e-4, "grace": 20, "patience": 100, "max_spaces": 8, "absent": "missing"},
+        ),
+        (RowScaler, {"clip": 6.0, "memory": 1000.0, "centered": True}),
+        (GaussianRows, {"max_size": 256}),
+        (RowSpace, {"min_observed": None, "tolerance": 1e-7}),
+        (LinearMap, {"ridge": 1.0}),
+        (FrequentDirections, {"size": 32, "centered": False}),
+        (AdaNormalHedge, {"forgetting": 1.0}),
+        (Hedge, {"horizon": None}),
+        (LinearExperts, {"maps": None, "rules": None, "prior": (3.0, 8.0, 1.0)}),
+        (OnlineGradientDescent, {"c": 1.0, "radius": None}),
+    ],
+)
+def test_defaults_are_those_of_the_documentation(cls, defaults):
+    parameters = inspect.signature(cls).parameters.values()
+    assert {parameter.name: parameter.default for parameter in parameters} == defaults
+
+
+@pytest.mark.parametrize("cls", [PUFEClassifier, PUFERegressor])
+def test_the_hedge_of_the_estimators_forgets_slowly(cls):
+    assert cls().hedge.forgetting == 0.99
+
+
+# What users see.
+
+
+def test_fresh_views_sleep_until_the_first_overlap():
+    model = PUFEClassifier()
+    model.learn_one({"a": 1.0}, True)
+    weights = model.expert_weights
+    assert sum(weights.values()) == pytest.approx(1)
+    assert {name: weight > 0 for name, weight in weights.items()} == {
+        name: not name.startswith("fresh") for name in weights
+    }
+
+
+@pytest.mark.parametrize("absent", [np.datetime64("NaT"), np.timedelta64("NaT"), np.array(np.datetime64("NaT", "ns"))])
+def test_times_that_are_missing_are_absent(absent):
+    model = PUFEClassifier()
+    model.learn_one({"a": 1.0, "b": absent}, True)
+    assert model.living_keys == ("a",)
+
+
+@pytest.mark.parametrize("model", [PUFEClassifier(), PUFERegressor(), NOGDClassifier()])
+@pytest.mark.parametrize(
+    ("x", "y", "w"),
+    [
+        ({"a": "x" * 10**6}, 1, 1.0),
+        ({"k" * 10**6: "x"}, 1, 1.0),
+        ({"a": [1.0] * 10**6}, 1, 1.0),
+        ({"a": {"b": {"c": ["d"] * 10**6}}}, 1, 1.0),
+        ({"a": 1.0}, ["y" * 10**6], 1.0),
+        ({"a": 1.0}, 1, -(10**5000)),
+    ],
+    ids=["string", "key", "list", "nested", "label", "weight"],
+)
+def test_messages_are_short_whatever_they_are_about(model, x, y, w):
+    with pytest.raises(ValueError, match=r".") as told:
+        model.clone().learn_one(x, y, w)
+    assert len(str(told.value)) < 500
+
+
+def test_probabilities_are_none_above_one():
+    model = PUFEClassifier()
+    for t in range(80):
+        x = {"a": math.sin(t), "b": 1.0}
+        model.learn_one(x, t % 3, w=1e12)
+        p = model.predict_proba_one(x)
+        assert max(p.values()) <= 1.0
+        assert sum(p.values()) == pytest.approx(1.0, abs=1e-15)
+
+
+# Numbers at the ends of their range, with the parts of the paper.
+
+
+@pytest.mark.parametrize("model", [PUFERegressor.paper(), ROGDRegressor(), FESLRegressor()])
+def test_one_subnormal_value_leaves_answers_finite(model):
+    model = model.clone()
+    model.learn_one({"a": 0.0, "b": 5e-324, "c": 1.5}, 1.0)
+    for t in range(200):
+        model.learn_one({"b": -29.0 if t == 0 else float(t % 7)}, 1.0)
+        assert math.isfinite(model.predict_one({"b": 1.0}))
+    assert all(map(math.isfinite, model.recover_one({"b": 1.0}).values()))
+
+
+def test_finite_samples_have_finite_answers():
+    model = PUFERegressor.paper(c=10)
+    model.learn_one({"a": 54.0, "f": 1.0}, 1.0)
+    model.learn_one({"a": 1e150, "c": 1e-300}, 1.0)
+    assert math.isfinite(model.predict_one({"c": -5e5}))
+    assert all(map(math.isfinite, model.recover_one({"c": -5e5}).values()))

@@ -331,3 +331,16 @@ def test_no_scaler_changes_nothing():
 def test_parameters_are_checked(parameters):
     with pytest.raises(ValueError, match=next(iter(parameters))):
         RowScaler(**parameters)
+
+
+def test_a_slot_that_returns_has_the_units_that_it_had():
+    rows = np.random.default_rng(1).normal(5.0, 3.0, size=(200, 2))
+    scaler = made(2)
+    fed(scaler, rows)
+    known = scaler.statistics(np.array([True, False]))[:, 0]
+    row = scaler.scale(rows[0], out=np.empty(2))
+    again = made(1)
+    again.restore(0, known)
+    assert scaled(again, rows[0, :1]) == row[:1]
+    assert again.statistics(np.array([True]))[:, 0].tolist() == known.tolist()
+    assert again.unscale(scaled(again, rows[0, :1])) == pytest.approx(rows[0, :1])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import doctest
+import itertools
 import json
 import math
 import pathlib
@@ -16,6 +17,7 @@ import random
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 
 import matplotlib
 
@@ -28,9 +30,14 @@ from river import linear_model, metrics, preprocessing, utils
 from river.datasets import Phishing
 
 from river_pufe import FeatureRecovery, PUFEClassifier, datasets, plot
+from river_pufe.recovery import LeastSquaresRows
 
 BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"
 WINDOW = 100
+#: Deviations on either side of the mean that hold 90 % of a normal law.
+NINETY = 1.6449
+#: The round in which the old sensors have gone, in the picture of recovery.
+CHANGE = 200
 
 
 def replaced(directory: pathlib.Path, n_streams: int = 10) -> None:
@@ -91,6 +98,147 @@ def cycle(directory: pathlib.Path) -> None:
     top.set_xticks([20, 50, 90], ["$T_1 - b$ rounds", "overlap\n$b$ rounds", "$T_2$ rounds"])
     top.tick_params(length=0)
     _save(figure, directory / "cycle.svg")
+
+
+def completion(directory: pathlib.Path, n_runs: int = 5) -> None:
+    """A completed feature with error bars, and how much is completed as rows go by."""
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(7, 3.2), width_ratios=(1, 1.15), layout="constrained")
+    rng = np.random.default_rng(0)
+    pairs = rng.multivariate_normal([20.0, 12.0], [[25.0, 14.0], [14.0, 10.0]], size=500)
+    recovery, absent = FeatureRecovery(), rng.random(len(pairs)) < 0.5
+    for (a, b), gone in zip(pairs.tolist(), absent):
+        recovery.learn_one({"a": a} if gone else {"a": a, "b": b})
+    line = np.linspace(pairs[:, 0].min(), pairs[:, 0].max(), 30)
+    completed, deviation = np.array([recovery.expected_one({"a": a})["b"] for a in line.tolist()]).T
+    half = NINETY * deviation
+    left.plot(*pairs[absent][:150].T, "o", color="0.65", markersize=3, label="true, not seen")
+    left.plot(line, completed, color=BLUE, label="completed")
+    left.fill_between(
+        line, completed - half, completed + half, color=BLUE, alpha=0.15, linewidth=0, label="90 % interval"
+    )
+    left.set(xlabel="a feature that is there", ylabel="one that is absent", xticks=[], yticks=[])
+    left.legend(frameon=False, loc="upper left", fontsize="small")
+    ways = {
+        "online EM": (lambda x, completed: x, BLUE, "-"),
+        "completed rows learned\nas if they had been seen": (lambda x, completed: completed, ORANGE, "--"),
+    }
+    curves = {name: [] for name in ways}
+    best = []
+    for run in range(n_runs):
+        rows, covariance, there = _with_gaps(run)
+        for name, (learned, _, _) in ways.items():
+            curves[name].append(_completed(rows, there, learned))
+        best.append(1.0 - _left_open(covariance, there[:300]))
+    for name, (_, colour, style) in ways.items():
+        mean = _smooth(np.mean(curves[name], axis=0))
+        right.plot(np.arange(len(mean)) + WINDOW, mean, style, color=colour, label=name)
+    right.axhline(np.mean(best), color="0.4", linewidth=0.8, linestyle=":", label="true covariance")
+    right.set(xlabel="row", ylabel="share of the variance", ylim=(-0.35, 1), xlim=(0, len(rows)))
+    right.legend(frameon=False, loc=(0.42, 0.33), fontsize="small")
+    figure.savefig(directory / "completion.png", dpi=150)
+    pyplot.close(figure)
+
+
+def _with_gaps(run: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows of 32 features from 5 factors and noise, their covariance, and which three quarters of them are missing."""
+    rng = np.random.default_rng(run)
+    loadings = rng.normal(size=(5, 32))
+    covariance = loadings.T @ loadings + 0.1 * np.eye(32)
+    unit = np.sqrt(covariance.diagonal())
+    rows = (rng.normal(size=(1500, 5)) @ loadings + rng.normal(0, 0.1**0.5, size=(1500, 32))) / unit
+    return rows, covariance / np.outer(unit, unit), rng.random(rows.shape) > 0.75
+
+
+def _completed(
+    rows: np.ndarray,
+    there: np.ndarray,
+    learned: Callable[[dict[int, float], dict[int, float]], dict[int, float]],
+) -> list[tuple[float, float]]:
+    """Squared error and square of the absent entries of each row."""
+    recovery, scores = FeatureRecovery(), []
+    for row, seen in zip(rows, there):
+        x = {j: float(row[j]) for j in np.flatnonzero(seen)}
+        completed, absent = recovery.transform_one(x), np.flatnonzero(~seen)
+        errors = row[absent] - [completed.get(j, 0.0) for j in absent]
+        scores.append((np.square(errors).sum(), np.square(row[absent]).sum()))
+        recovery.learn_one(learned(x, completed))
+    return scores
+
+
+def _smooth(scores: np.ndarray) -> np.ndarray:
+    """Share of the variance that is explained in the latest rows."""
+    sums = np.cumsum(np.vstack([np.zeros(2), scores]), axis=0)
+    errors, total = (sums[WINDOW:] - sums[:-WINDOW]).T
+    return 1.0 - errors / total
+
+
+def _left_open(covariance: np.ndarray, there: np.ndarray) -> float:
+    """Share of the variance of absent entries that the true covariance leaves open."""
+    open_, total = 0.0, 0.0
+    for seen in there:
+        across = covariance[np.ix_(seen, ~seen)]
+        known = np.linalg.solve(covariance[np.ix_(seen, seen)], across)
+        total += covariance[~seen, ~seen].sum()
+        open_ += covariance[~seen, ~seen].sum() - (across * known).sum()
+    return float(open_ / total)
+
+
+def recovery(directory: pathlib.Path, n_runs: int = 20) -> None:
+    """A sensor that has gone, and how much of a space is recovered after overlaps of several lengths."""
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(7, 3.2), width_ratios=(1.3, 1), layout="constrained")
+    model = FeatureRecovery()
+    true, recovered, x = _recovered(model, 20, seed=3)
+    rounds, after = np.arange(len(true)), np.arange(CHANGE, len(true))
+    half = NINETY * model.expected_one(x)["old 0"].deviation
+    left.plot(rounds, true[:, 0], "o", color="0.65", markersize=3, label="true")
+    left.plot(after, recovered[after, 0], color=BLUE, label="recovered")
+    band = recovered[after, 0] - half, recovered[after, 0] + half
+    left.fill_between(after, *band, color=BLUE, alpha=0.15, linewidth=0, label="90 % interval")
+    left.axvspan(CHANGE - 20, CHANGE, color="0.9", linewidth=0, label="overlap")
+    left.set(xlabel="round", ylabel="a sensor that goes", yticks=[], xlim=(CHANGE - 50, CHANGE + 60))
+    left.set_ylim(*(np.array([-1.2, 1.8]) * np.abs(true[:, 0]).max()))
+    left.legend(frameon=False, loc="upper left", fontsize="small", ncols=2)
+    lengths = (5, 10, 15, 20, 30, 50, 80)
+    models = {
+        "the default": (FeatureRecovery, BLUE, "o-"),
+        "ridge regression on\nthe overlap alone": (_ridge, ORANGE, "s--"),
+    }
+    for name, (make, colour, style) in models.items():
+        means = []
+        for overlap in lengths:
+            shares = []
+            for run in range(n_runs):
+                true, recovered, _ = _recovered(make(), overlap, seed=run)
+                errors = (recovered - true)[CHANGE + 5 :]
+                shares.append(1.0 - np.square(errors).sum() / np.square(true[CHANGE + 5 :]).sum())
+            means.append(np.mean(shares))
+        right.plot(lengths, means, style, color=colour, label=name, markersize=4)
+    right.set(xlabel="rounds of overlap", ylabel="share of the variance", ylim=(0, 1))
+    right.legend(frameon=False, loc="lower right", fontsize="small")
+    figure.savefig(directory / "recovery.png", dpi=150)
+    pyplot.close(figure)
+
+
+def _ridge() -> FeatureRecovery:
+    return FeatureRecovery(row_model=LeastSquaresRows())
+
+
+def _recovered(recovery: FeatureRecovery, overlap: int, seed: int) -> tuple[np.ndarray, np.ndarray, dict[str, float]]:
+    """What 12 sensors read, what is recovered of them, and the last sample."""
+    rng = np.random.default_rng(seed)
+    factors = rng.normal(size=(CHANGE + 60, 4))
+    for before, now in itertools.pairwise(factors):
+        now[:] = 0.8 * before + 0.6 * now
+    old, new = (factors @ rng.normal(size=(4, 12)) + rng.normal(0, 0.7, size=(len(factors), 12)) for _ in range(2))
+    recovered = np.zeros_like(old)
+    for t in range(len(factors)):
+        x = {f"old {j}": value for j, value in enumerate(old[t].tolist()) if t < CHANGE}
+        x |= {f"new {j}": value for j, value in enumerate(new[t].tolist()) if t >= CHANGE - overlap}
+        if t >= CHANGE:
+            known = recovery.transform_one(x)
+            recovered[t] = [known[f"old {j}"] for j in range(12)]
+        recovery.learn_one(x)
+    return old, recovered, x
 
 
 def flow(directory: pathlib.Path) -> None:
@@ -191,6 +339,8 @@ def _save(figure: pyplot.Figure, path: pathlib.Path) -> None:
 def main(directory: pathlib.Path, n_streams: int = 10) -> None:
     replaced(directory, n_streams)
     cycle(directory)
+    completion(directory)
+    recovery(directory)
     flow(directory)
     recipe(directory)
     lying_sensor(directory)

@@ -16,7 +16,7 @@ from ..state.stateful import Stateful
 from ..tasks.classification import MarginClassification
 from ..tasks.regression import PlainRegression
 from ..tasks.task import Task
-from ..values import Array, Key, Mask, Sample
+from ..values import Array, Key, Mask, Sample, brief
 
 #: How many times as many keys as the widest sample had are remembered, unless the user says otherwise.
 _SPARE = 8
@@ -182,7 +182,7 @@ class KeyedClassifier(Keyed, base.Classifier):
         classes = typing.cast(MarginClassification, self._task).classes
         if len(classes) == 2 and y not in classes:
             raise ValueError(
-                f"the label is {y!r}, a third class after {classes[0]!r} and {classes[1]!r}: "
+                f"the label is {brief(y)}, a third class after {classes[0]!r} and {classes[1]!r}: "
                 f"use multiclass.OneVsRestClassifier({type(self).__name__}())"
             )
         return y

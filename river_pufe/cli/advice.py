@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from ..files.tables import ABSENT_WORDS
 from ..files.times import is_time
-from ..values import number
+from ..values import brief, number
 
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 
@@ -30,7 +30,7 @@ def bad_feature(x: Mapping[typing.Any, typing.Any], share_of_numbers: Mapping[ty
             number(name, value)
         except ValueError:
             cure = _cure(name, value, share_of_numbers.get(name, 0.0))
-            return f"{name!r} is {value!r}, which is not a finite number: {cure}"
+            return f"{brief(name)} is {brief(value)}, which is not a finite number: {cure}"
     return None
 
 
@@ -42,7 +42,7 @@ def bad_target(name: str, y: typing.Any, classifies: bool) -> str:
         cures = f"if it stands for an absent one, say --na {_quoted(y)}; if it is a class, --task classification"
         if _DECIMAL_COMMA.fullmatch(y):
             cures = "say --decimal-comma"
-    return f"the target {name!r} is {y!r}, which is not a {kind}: {cures}"
+    return f"the target {name!r} is {brief(y)}, which is not a {kind}: {cures}"
 
 
 def _cure(name: typing.Any, value: typing.Any, share: float) -> str:
@@ -57,12 +57,14 @@ def _cure(name: typing.Any, value: typing.Any, share: float) -> str:
     if _DECIMAL_COMMA.fullmatch(value):
         return "say --decimal-comma"
     if share >= 0.5:
-        return f"most values of {name!r} are numbers, so say --na {_quoted(value)} if it stands for an absent value"
+        absent = f"so say --na {_quoted(value)} if it stands for an absent value"
+        return f"most values of {brief(name)} are numbers, {absent}"
     if is_time(value):
         return f"say --time {_quoted(name)} if it is when the sample was taken, or --ignore {_quoted(name)}"
     return f"say --one-hot to encode it, or --ignore {_quoted(name)}"
 
 
 def _quoted(value: typing.Any) -> str:
-    """As it must be typed in a shell."""
-    return shlex.quote(str(value))
+    """As it must be typed in a shell; cut where nobody would type it."""
+    typed = str(value)
+    return shlex.quote(typed) if len(typed) <= 100 else shlex.quote(typed[:99] + "…")

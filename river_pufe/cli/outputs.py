@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import csv
 import json
-import os
 import pathlib
 import sys
 import typing
@@ -45,7 +44,7 @@ class Output:
         else:
             with _explained(self._path):
                 is_new = not self._path.exists() or not self._path.stat().st_size
-                # What cannot be encoded, such as half of a character in JSON, must not end the run.
+                # What cannot be encoded, such as half of a character, must not end the run.
                 self._file = self._path.open("a", buffering=1, encoding="utf-8", errors="backslashreplace", newline="")
                 if self.is_csv:
                     self._csv = csv.DictWriter(self._file, self._columns, extrasaction="ignore", lineterminator="\n")
@@ -59,11 +58,21 @@ class Output:
             if self._csv is not None:
                 self._csv.writerow({name: _cell(value) for name, value in row.items()})
             elif self._file is not None:
-                self._file.write(json.dumps(row, ensure_ascii=False, default=str) + "\n")
+                self._file.write(_line(row, self._file.encoding) + "\n")
 
     def __exit__(self, *_: object) -> None:
         if self._file is not None and self._file is not sys.stdout:
             self._file.close()
+
+
+def _line(row: Mapping[str, typing.Any], encoding: str) -> str:
+    """A row as JSON, with escapes only where there is a character that cannot be encoded."""
+    line = json.dumps(row, ensure_ascii=False, default=str)
+    try:
+        line.encode(encoding)
+    except UnicodeEncodeError:
+        return json.dumps(row, default=str)
+    return line
 
 
 def _cell(value: typing.Any) -> typing.Any:
@@ -86,8 +95,10 @@ def _explained(path: pathlib.Path) -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:
-        # What is still in the buffer has nowhere to go either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        show.silence(sys.stdout)
         raise show.RunError("Nobody reads the predictions any more.") from None
     except OSError as error:
+        if str(path) == STDIN:
+            show.silence(sys.stdout)
+            raise show.RunError(f"Standard output cannot be written: {error.strerror or error}") from None
         raise show.RunError(f"{path} cannot be written: {error.strerror or error}") from None

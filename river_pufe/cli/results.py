@@ -77,9 +77,15 @@ class Results:
         parts += [show.count(samples.n_readings, "reading")] if samples.n_readings else []
         return parts + [show.count(n, kind) for kind, n in samples.skipped.items() if n]
 
-    def save(self) -> int:
-        """Save model, figure and report, as far as they are wanted; returns the exit code."""
-        wanted, code = self._wanted, 0
+    def save(self) -> tuple[list[tuple[str, str]], int]:
+        """Save model, figure and report, as far as they are wanted.
+
+        Returns
+        -------
+        What to say of it, each with its style, and the exit code.
+
+        """
+        wanted, code, done = self._wanted, 0, []
         for path, write in (
             (wanted.save, self._save_model),
             (wanted.figure, self._save_figure),
@@ -89,11 +95,11 @@ class Results:
                 continue
             try:
                 write(path)
-                self._messages.say(f"Saved {path}")
+                done.append((f"Saved {path}", ""))
             except show.RunError as failure:
                 code = 1
-                self._messages.say(str(failure), "red")
-        return code
+                done.append((str(failure), "red"))
+        return done, code
 
     def _save_model(self, path: pathlib.Path) -> None:
         save_model(path, self._wanted, self._session, self._diary)

@@ -149,5 +149,9 @@ class Run:
             self._messages.say("No sample was used, so nothing is saved.")
             return 1 if self._n_bad else 0
         results = Results(self._wanted, self._messages, session, self._samples, self._diary, self._n_bad)
+        # Saved first: what is told may go nowhere.
+        done, code = results.save()
         results.tell(seconds)
-        return results.save()
+        for message, style in done:
+            self._messages.say(message, style)
+        return code or int(self._messages.out.lost)

@@ -19,10 +19,13 @@ from importlib import metadata
 from river import base, compose
 
 from .. import state
+from ..state.stateful import Stateful
 from . import show
 
 #: A pickle of another one of these may not mean what it meant; patches may differ.
 _PACKAGES = ("river-pufe", "river")
+#: What is wrong with a pickle whose classes or attributes are not those of this version.
+_OTHER = "was saved by another version of river_pufe or of River, or is damaged: install that version, or learn anew"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -125,6 +128,7 @@ def load(path: pathlib.Path) -> tuple[typing.Any, About | None]:
         with path.open("rb") as file:
             if is_pickle(path):
                 model = pickle.load(file)
+                _check_layout(path, model)
                 try:
                     header = pickle.load(file)
                 except EOFError:
@@ -137,6 +141,10 @@ def load(path: pathlib.Path) -> tuple[typing.Any, About | None]:
         about, saved_by = About(**header["about"]), header["versions"]
     except OSError as error:
         raise show.RunError(f"{path} cannot be read: {error.strerror or error}") from None
+    except show.RunError:
+        raise
+    except (ImportError, AttributeError) as error:
+        raise show.RunError(f"{path} {_OTHER} ({error})") from None
     except Exception as error:
         # What is not a pickle, or one of another version, can fail in any way.
         raise show.RunError(f"{path} is not a model that can be loaded: {error}") from None
@@ -147,6 +155,16 @@ def load(path: pathlib.Path) -> tuple[typing.Any, About | None]:
                 f"{path} was saved by {package} {before}, and this is {now}: install that version, or learn anew"
             )
     return model, about
+
+
+def _check_layout(path: pathlib.Path, model: typing.Any) -> None:
+    """Refuse the pickle of a model whose attributes are not those of this version, which may load all the same."""
+    for step in _steps(model):
+        if isinstance(step, Stateful):
+            try:
+                step.verify()
+            except Exception as error:
+                raise show.RunError(f"{path} {_OTHER} ({error})") from None
 
 
 def versions() -> dict[str, str]:

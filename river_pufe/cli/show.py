@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import os
 import pathlib
 import sys
 import typing
@@ -34,12 +35,45 @@ class UsageError(Exception):
     """What ends a command with exit code 2; the message says why."""
 
 
-def open_console(stderr: bool = False) -> console.Console:
+class Console(console.Console):
+    """A console that lets the work go on where nobody reads it, or its output has no room.
+
+    Attributes
+    ----------
+    lost
+        Whether something could not be written, for another reason than that nobody reads it.
+
+    """
+
+    lost = False
+
+    def print(self, *objects: typing.Any, **options: typing.Any) -> None:
+        try:
+            super().print(*objects, **options)
+        except OSError as error:
+            silence(self.file)
+            self.lost = not isinstance(error, BrokenPipeError)
+            if self.lost and not self.stderr:
+                say(open_console(stderr=True), f"Standard output cannot be written: {error.strerror or error}", "red")
+
+    def on_broken_pipe(self) -> None:
+        silence(self.file)
+
+
+def silence(stream: typing.IO[str]) -> None:
+    """Let all that is written from now on vanish, with what is still in the buffer."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+
+
+def open_console(stderr: bool = False) -> Console:
     """A console that survives any character, on any terminal."""
     stream = sys.stderr if stderr else sys.stdout
     with contextlib.suppress(AttributeError, ValueError):
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]
-    return console.Console(stderr=stderr, highlight=False)
+    return Console(stderr=stderr, highlight=False)
 
 
 def say(out: console.Console, message: str, style: str = "") -> None:

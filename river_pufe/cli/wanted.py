@@ -94,9 +94,15 @@ class Wanted:
             outputs.check(path, self.append, option)
 
     def _check_paths(self) -> None:
-        for path in (self.predictions, self.events, self.recovered, self.figure, self.report, self.save):
+        written: dict[pathlib.Path, str] = {}
+        for option in ("predictions", "events", "recovered", "figure", "report", "save"):
+            path: pathlib.Path | None = getattr(self, option)
             if path is None or str(path) == files.STDIN:
                 continue
+            if (other := written.setdefault(path.resolve(), option)) != option:
+                raise show.UsageError(f"--{other} and --{option} are the same file, {path}: give one another name")
+            if option in ("figure", "report", "save") and path.exists() and not (path.is_file() or path.is_dir()):
+                raise show.UsageError(f"{path} cannot be written: it is not a regular file")
             if path.is_dir() or not path.parent.is_dir():
                 why = "it is a directory" if path.is_dir() else "there is no such directory"
                 raise show.UsageError(f"{path} cannot be written: {why}")

@@ -76,6 +76,11 @@ class Experts(Part, abc.ABC):
         return True
 
     @property
+    def may_fail(self) -> bool:
+        """Whether learning may raise half-way, because there is a model of another package inside."""
+        return False
+
+    @property
     @abc.abstractmethod
     def names(self) -> tuple[str, ...]:
         """Names of the experts, in the order of their predictions."""

@@ -30,10 +30,13 @@ class Learner(Part, abc.ABC):
     ----------
     takes_weights
         Whether samples may have weights.
+    may_fail
+        Whether learning may raise half-way, so that the model around it has to be made what it was.
 
     """
 
     takes_weights: bool = True
+    may_fail: bool = False
 
     @property
     def title(self) -> str:
@@ -130,12 +133,17 @@ class OnlineGradientDescent(Learner):
 class RiverModel(Learner):
     """Any River classifier or regressor, pipelines included.
 
+    Where the model raises an error, all that the same sample has changed around it is taken back. For this the whole
+    is copied every few hundred samples, and learns again what came since.
+
     Parameters
     ----------
     model
         The model; a clone of it is trained.
 
     """
+
+    may_fail = True
 
     def __init__(self, model: base.Estimator) -> None:
         self.model = model

@@ -84,6 +84,10 @@ class SpaceExperts(Experts):
         return self.learner.takes_weights
 
     @property
+    def may_fail(self) -> bool:
+        return self.learner.may_fail
+
+    @property
     def names(self) -> tuple[str, ...]:
         special = {_PRESENT: "present", _VACANT: "vacant"}
         return tuple(special.get(number, f"space {number}") for number in self._numbers)

@@ -56,6 +56,10 @@ class Pool(Experts):
         return all(member.takes_weights for member in self._members)
 
     @property
+    def may_fail(self) -> bool:
+        return any(member.may_fail for member in self._members)
+
+    @property
     def names(self) -> tuple[str, ...]:
         names = [member.names for member in self._members]
         return tuple(f"{self._titles[k]}: {names[k][j]}" for k, j in self._owners)

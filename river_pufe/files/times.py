@@ -7,6 +7,8 @@ import math
 import re
 import typing
 
+from ..values import brief
+
 _SPAN = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-zµ]*)\s*", re.IGNORECASE)
 _SECONDS = {
     "ms": 1e-3,
@@ -75,14 +77,14 @@ def timestamp(value: typing.Any) -> float:
                 value = datetime.datetime.fromisoformat(value.strip().removesuffix(" UTC"))
             except ValueError:
                 raise ValueError(
-                    f"the time is {value!r}: use ISO 8601, like 2024-03-01T12:00:00Z, or seconds since 1970"
+                    f"the time is {brief(value)}: use ISO 8601, like 2024-03-01T12:00:00Z, or seconds since 1970"
                 ) from None
     if isinstance(value, datetime.datetime):
         return (value if value.tzinfo is not None else value.replace(tzinfo=datetime.UTC)).timestamp()
     if isinstance(value, datetime.date):
         return datetime.datetime(value.year, value.month, value.day, tzinfo=datetime.UTC).timestamp()
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ValueError(f"the time is {value!r}: use ISO 8601, like 2024-03-01T12:00:00Z, or seconds since 1970")
+        raise ValueError(f"the time is {brief(value)}: use ISO 8601, like 2024-03-01T12:00:00Z, or seconds since 1970")
     return next((value / unit for least, unit in _EPOCHS if abs(value) >= least), float(value))
 
 

@@ -13,7 +13,7 @@ from river import base
 
 from .. import state
 from ..guard import Guarded, guarded
-from ..values import Key, Sample, is_there
+from ..values import Key, Sample, brief, is_there
 from .member import Event, Factory, Member, Number
 from .stores import MemoryStore, Store
 
@@ -366,7 +366,7 @@ def _plain(key: typing.Any) -> typing.Any:
     if isinstance(key, bool | int | float):
         return int(key) if key in (True, False) or (isinstance(key, float) and key.is_integer()) else key
     if type(key) is not str:
-        raise ValueError(f"{key!r} cannot be the key of a model: use a string, a number or a tuple of those")
+        raise ValueError(f"{brief(key)} cannot be the key of a model: use a string, a number or a tuple of those")
     return key
 
 

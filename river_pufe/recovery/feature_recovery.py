@@ -9,6 +9,7 @@ import typing
 import numpy as np
 from river import base
 
+from .. import kernels
 from ..guard import guarded
 from ..part import shown
 from ..state.stateful import Stateful
@@ -18,7 +19,7 @@ from .gaussian_rows import GaussianRows
 from .linear_map import Affine
 from .reading import COMPLETED, FRESH, PRESENT, Expected, Reading, Retired
 from .row_model import RowModel
-from .scaling import NewUnits, RowScaler, Scaler
+from .scaling import FARTHEST, NewUnits, RowScaler, Scaler
 from .spaces import FeatureSpaces
 
 
@@ -277,6 +278,8 @@ class FeatureRecovery(Stateful, base.Transformer):
         if incomplete:
             absent = np.isnan(row)
             filled, usable = self._row_model.complete(self._scaler.standardize(row), absent)
+            # What is computed may be as large as what is observed, and no larger.
+            filled = kernels.clip(filled, FARTHEST)
             views[PRESENT, 1:][absent] = 0.0
             views[COMPLETED:, 1:][:, absent] = filled[absent]
         if p:

@@ -14,7 +14,6 @@ from ..state.parts import Stored
 from ..values import Array, Mask
 from .linear_map import Affine
 
-
 #: Share of a variance that may be rounding.
 _ROUNDING = 1e-12
 

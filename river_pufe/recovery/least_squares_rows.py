@@ -16,6 +16,9 @@ from .scaling import Scaler
 class LeastSquaresRows(RowModel):
     """Rows are completed on the row space of their own feature space, and mapped from one space to another.
 
+    In an overlap the previous part of every row is completed, observed entries included, before the map learns from
+    it, also where nothing is absent: Algorithm 3 of the paper.
+
     **When to use it.** To have the paper's method, or a variant of its parts.
 
     Costs O(ℓ²d) for a row with absent entries and O(ℓd) for any other, with ℓ the rows of the sketch. Memory is O(ℓd).
@@ -49,7 +52,7 @@ class LeastSquaresRows(RowModel):
         own = self._n_previous or len(row)
         sketch = self._sketch if self._previous is None else self._previous
         filled, missing, usable = row.copy(), absent.copy(), True
-        if absent[:own].any():
+        if absent[:own].any() or self._previous is not None:
             completed = self.completion.complete(row[:own], absent[:own], sketch) if sketch.n else None
             usable = completed is not None
             if completed is not None:
@@ -72,8 +75,11 @@ class LeastSquaresRows(RowModel):
         return self.linear_map.solve(self._sketch, outputs) if self._sketch.n else None
 
     def update(self, reading: Reading) -> None:
-        if reading.usable:
-            self._sketch.update(reading.standardized)
+        row, usable = reading.standardized, reading.usable
+        if self._previous is not None and reading.filled is None:
+            row, usable = self.complete(row, np.zeros(len(row), dtype=bool))
+        if usable:
+            self._sketch.update(row)
 
     def extend(self, n: int, overlap: bool, scaler: Scaler) -> None:
         if overlap:

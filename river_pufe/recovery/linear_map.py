@@ -10,6 +10,9 @@ from ..part import Part
 from ..sketch import FrequentDirections
 from ..values import Array, Mask
 
+#: Coefficients are cut to this, so that maps of maps, and squares of them, stay finite.
+_FARTHEST = 1e70
+
 
 @dataclasses.dataclass
 class Affine:
@@ -32,6 +35,9 @@ class Affine:
     right: Array
     offset: Array
     covariance: Array
+
+    def __post_init__(self) -> None:
+        self.left, self.right, self.offset = _bounded(self.left), _bounded(self.right), _bounded(self.offset)
 
     @classmethod
     def from_matrix(cls, matrix: Array, offset: Array, covariance: Array) -> Affine:
@@ -80,12 +86,16 @@ class Affine:
 
     def rescale(self, factor: Array, shift: Array) -> None:
         """Take inputs in other units, factor · x + shift for x."""
-        self.right = self.right / factor
-        self.offset = self.offset - self.left @ (self.right @ shift)
+        self.right = _bounded(self.right / factor)
+        self.offset = _bounded(self.offset - self.left @ (self.right @ shift))
 
     def extend(self, n: int) -> None:
         """Append n inputs that count for nothing."""
         self.right = np.hstack([self.right, np.zeros((len(self.right), n))])
+
+
+def _bounded(coefficients: Array) -> Array:
+    return np.clip(coefficients, -_FARTHEST, _FARTHEST)
 
 
 class LinearMap(Part):

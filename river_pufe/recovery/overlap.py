@@ -23,7 +23,7 @@ _COMMON = 5.0
 #: Variance of the noise of a current feature is at least this.
 LEAST_NOISE = 1e-6
 #: EM steps while the overlap goes on and at its end, and how often the first of them estimates the penalties.
-_STEPS, _LAST_STEPS = (4, 8), (20, 20)
+_STEPS, _LAST_STEPS = (3, 8), (20, 20)
 #: How often each later one does.
 _PENALTY_STEPS = 3
 #: Rows below which nothing is said about how the current features follow from the previous ones.
@@ -31,7 +31,7 @@ FEWEST = 3
 #: How often the uncertainty of the coefficients counts where absent entries are expected.
 _CAUTION = 2.0
 #: The map is learned anew each time that so many times as many rows were seen.
-GROWTH = 1.25
+GROWTH = 1.6
 
 
 @dataclasses.dataclass
@@ -250,7 +250,7 @@ class Overlap(RowLaw):
     in which the uncertainty of the coefficients counts as well (variational Bayes).
 
     An EM step costs O(p³) for p previous features, and O(a³) for each set of a absent entries. It is done when the
-    number of rows has grown by a quarter, and at the end. Memory is O(d²).
+    number of rows has grown by more than half, and at the end. Memory is O(d²).
 
     Parameters
     ----------

@@ -116,7 +116,7 @@ class Reading:
     def known(self) -> dict[Key, float]:
         """All features by key, in their own units: absent ones completed, those of retired spaces recovered."""
         row = self.standardized
-        completed = np.where(np.isnan(self.row), self.scaler.unscale(row), self.row)
+        completed = np.where(np.isnan(self.row), np.clip(self.scaler.unscale(row), -LARGEST, LARGEST), self.row)
         known: dict[Key, float] = {}
         for retired in self.retired:
             if retired.recover is not None:

@@ -25,7 +25,7 @@ _CONSTANT = 1e-150
 #: So is one whose deviation is below this share of its mean: what varies is rounding.
 ROUNDING = 1e-13
 #: Entries are clipped here at the latest, so that their products with one another and with weights stay finite.
-_FARTHEST = 1e50
+FARTHEST = 1e50
 #: Units are renewed once a quarter more rows have been seen, and after this many rows at the latest.
 _GROWTH, _LATEST = 1.25, 64
 
@@ -131,7 +131,7 @@ class RowScaler(Stored, Scaler):
         self.clip = clip
         self.memory = memory
         self.centered = centered
-        self._limit = min(clip, _FARTHEST)
+        self._limit = min(clip, FARTHEST)
         # The units in use.
         self.mean: Array = np.zeros(0)
         self.deviation: Array = np.zeros(0)
@@ -156,7 +156,7 @@ class RowScaler(Stored, Scaler):
         return self._next - self._age
 
     def scale(self, row: Array, out: Array) -> Array:
-        out[:] = kernels.standardize(row, self.mean, self._inverse, _FARTHEST)
+        out[:] = kernels.standardize(row, self.mean, self._inverse, FARTHEST)
         return out
 
     def standardize(self, rows: Array) -> Array:
@@ -244,11 +244,11 @@ class NoScaler(Scaler):
         return _LATEST
 
     def scale(self, row: Array, out: Array) -> Array:
-        out[:] = kernels.clip(row, _FARTHEST)
+        out[:] = kernels.clip(row, FARTHEST)
         return out
 
     def standardize(self, rows: Array) -> Array:
-        return kernels.clip(rows, _FARTHEST)
+        return kernels.clip(rows, FARTHEST)
 
     def unscale(self, scaled: Array) -> Array:
         return scaled

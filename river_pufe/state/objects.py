@@ -15,6 +15,7 @@ import uuid
 
 import numpy as np
 
+from ..values import brief
 from .parts import Stored, attributes_of, name_of, restore
 
 Plain = typing.Any
@@ -68,7 +69,7 @@ def to_plain(value: typing.Any, pickles: bool = False) -> Plain:
         return {word: to_plain(convert(value), pickles)}
     if not pickles:
         raise ValueError(
-            f"{value!r} is of type {kind.__module__}.{kind.__qualname__}, which cannot be represented without its "
+            f"{brief(value)} is of type {kind.__module__}.{kind.__qualname__}, which cannot be represented without its "
             "code: register the class with river_pufe.state.register, or allow pickles with pickles=True"
         )
     return {"pickle": pickle.dumps(value)}

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import kernels
 from ..state.parts import Stored
-from ..values import Array, Key, is_there
+from ..values import Array, Key, brief, is_there
 from .task import Task
 
 Label = typing.Hashable
@@ -52,12 +52,14 @@ class Classification(Stored, Task):
         label: Label = y.item() if isinstance(y, np.generic) and not isinstance(y, _TIMES) else y
         if not is_there(label):
             raise ValueError(
-                f"the label is {y!r}: leave the sample out, or learn from its features with observe_one(x)"
+                f"the label is {brief(y)}: leave the sample out, or learn from its features with observe_one(x)"
             )
         try:
             hash(label)
         except (TypeError, ValueError):
-            raise ValueError(f"the label is {y!r}, which is not hashable: use a str, a number or a tuple") from None
+            raise ValueError(
+                f"the label is {brief(y)}, which is not hashable: use a str, a number or a tuple"
+            ) from None
         return label
 
     def register(self, y: Label) -> None:
@@ -114,6 +116,9 @@ class Classification(Stored, Task):
         if not self.classes:
             return {False: 0.5, True: 0.5}
         p = mixture.tolist()
+        if (total := sum(p)) > 1.0:
+            # Rounding.
+            p = [value / total for value in p]
         answer = dict(zip(self.classes, [max(1.0 - sum(p), 0.0), *p]))
         if self._unseen and len(answer) > 2:
             # Bools gave way to other labels: a bool that never came is not a class.

@@ -8,7 +8,7 @@ import typing
 import numpy as np
 
 from .. import kernels
-from ..values import LARGEST, Array, Key
+from ..values import LARGEST, Array, Key, brief
 from .target_scaling import TargetScaler
 from .task import Task
 
@@ -35,8 +35,8 @@ class _Numbers(Task):
             number = math.nan
         if not math.isfinite(number):
             raise ValueError(
-                f"the target is {y!r}, which is not a finite number: leave the sample out, or learn from its features "
-                "with observe_one(x)"
+                f"the target is {brief(y)}, which is not a finite number: leave the sample out, or learn from its "
+                "features with observe_one(x)"
             )
         return min(max(number, -LARGEST), LARGEST)
 

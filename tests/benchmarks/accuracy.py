@@ -1,6 +1,6 @@
-"""How well does PUFE predict beside River's linear models?
+"""How well does PUFE predict beside River's models?
 
-usage: python tests/benchmarks/accuracy.py [--data FOLDER] [--out docs] [--runs 10] [--jobs N]
+usage: python tests/benchmarks/accuracy.py [--data FOLDER] [--out docs] [--runs 5] [--jobs N]
 
 Writes `accuracy.md` and `figures/calibration.png` into the folder given. The FESL files and the real streams are read
 from `--data`; without it those parts of the page are left out.
@@ -15,26 +15,40 @@ import games
 import numpy as np
 import pages
 import streams
+from river import datasets as river_datasets
 
-from river_pufe import PUFEClassifier, PUFERegressor
+from river_pufe import PUFEClassifier, PUFERegressor, datasets
 
 PUFE = "PUFE"
+#: Seeds of the maps of `Bananas`.
+SEEDS = 10
+#: Runs of River's slow models, at most.
+OTHER_RUNS = 3
+
+
+def pufe(stream, regression):
+    make = PUFERegressor if regression else PUFEClassifier
+    return {PUFE: make(absent=stream.absent)}
+
+
+def linear(stream, regression):
+    return games.river_models(stream, regression) | pufe(stream, regression)
 
 
 def models(stream, regression):
-    make = PUFERegressor if regression else PUFEClassifier
-    return games.river_models(stream, regression) | {PUFE: make(absent=stream.absent)}
+    rivals = games.river_models(stream, regression) | games.nonlinear_models(stream, regression)
+    return rivals | pufe(stream, regression)
 
 
 # Four spaces in a row.
 
 
 def play_spaces(job):
-    """Scores of each model in one run, shape (models, 2)."""
+    """Scores of River's linear models and PUFE in one run, shape (models, 2)."""
     name, cycle, run = job
     regression = name in streams.REGRESSION
     stream = streams.four_spaces(name, run, cycle)
-    return np.array([games.score(model, stream, regression) for model in models(stream, regression).values()])
+    return np.array([games.score(model, stream, regression) for model in linear(stream, regression).values()])
 
 
 def four_spaces(runs, processes):
@@ -87,6 +101,78 @@ def listed(names):
     return "\n".join(f"- {name}" for name in names) or "- none"
 
 
+# Other models of River.
+
+
+def play_others(job):
+    """Scores of River's other models and PUFE in one run, by name."""
+    name, run = job
+    regression = name in streams.REGRESSION
+    stream = streams.four_spaces(name, run)
+    played = games.nonlinear_models(stream, regression) | pufe(stream, regression)
+    return {key: games.score(model, stream, regression) for key, model in played.items()}
+
+
+def others(runs, processes):
+    """A table of scores over all rounds that count and over the first ones after a change."""
+    runs = min(runs, OTHER_RUNS)
+    jobs = list(itertools.product(streams.BUNDLED, range(runs)))
+    played = dict(zip(jobs, games.play_all(play_others, jobs, processes)))
+    rows, n_ahead, behind = [], 0, []
+    heads = ["River ARF", "River HAT", "River KNN", PUFE]
+    for name in streams.BUNDLED:
+        pick = min if name in streams.REGRESSION else max
+        means = np.array([np.mean([played[name, run][head] for run in range(runs)], axis=0) for head in heads])
+        best = [pick(column) for column in means.T]
+        rows.append(
+            [name, *(pages.together(pages.bold(digits(v), v == b) for v, b in zip(row, best)) for row in means)]
+        )
+        for rounds, values in zip(("all rounds", "first rounds"), means.T):
+            *rivals, own = values
+            if pick(values) == own:
+                n_ahead += 1
+            else:
+                behind.append(f"{name}, {rounds}: {digits(own)} against {digits(pick(rivals))}")
+    return {
+        "OTHERS": pages.table(["", *heads], rows),
+        "OTHER_RUNS": runs,
+        "N_OTHERS": 2 * len(rows),
+        "ABOVE_OTHERS": n_ahead,
+        "BELOW_OTHERS": listed(behind),
+    }
+
+
+# A target that no line can tell.
+
+
+def bananas():
+    return itertools.islice(river_datasets.Bananas(), 2500)
+
+
+def play_bananas(seed):
+    """Accuracy of each model: in one space where there is no seed, and else through four."""
+    samples = list(bananas())
+    if seed is not None:
+        samples = list(datasets.MappedSpaces(samples, datasets.Cycle(n_spaces=4), width=1.0, seed=seed))
+    stream = streams.Stream(samples, slice(0, None), np.arange(0))
+    return {name: games.play(model, samples, games.right).mean() for name, model in models(stream, False).items()}
+
+
+def of_bananas(processes):
+    one, *four = games.play_all(play_bananas, [None, *range(SEEDS)], processes)
+    rows = [["one space", one], ["four spaces", {name: np.mean([run[name] for run in four]) for name in one}]]
+    return {
+        "BANANAS": pages.table(
+            ["", *one],
+            [
+                [label, *(pages.bold(f"{v:.3f}", v == max(scores.values())) for v in scores.values())]
+                for label, scores in rows
+            ],
+        ),
+        "SEEDS": SEEDS,
+    }
+
+
 # The FESL files.
 
 
@@ -122,7 +208,7 @@ def fesl(folder, runs, processes):
     }
     errors = [[head, f"{error:.3f}"] for head, (_, _, _, error) in calibrations.items()]
     return calibrations, {
-        "FESL": pages.table(["", *heads], rows),
+        "FESL": pages.table(["", *pufe_first(heads)], rows),
         "WORSE": f"{len(worse)} of {len(rows) - 1} rows" + (f" ({'; '.join(worse)})" if worse else ""),
         "ECE": pages.table(["", "expected calibration error"], errors),
         "POOLED": f"{len(labels):,}",
@@ -138,7 +224,13 @@ def fesl_measures(said, labels):
 
 def fesl_cells(measures):
     best = np.stack([measures[:, 0].max(), measures[:, 1].max(), measures[:, 2].min()])
-    return [pages.together(pages.bold(f"{v:.3f}", v == top) for v, top in zip(row, best)) for row in measures]
+    cells = [pages.together(pages.bold(f"{v:.3f}", v == top) for v, top in zip(row, best)) for row in measures]
+    return pufe_first(cells)
+
+
+def pufe_first(cells):
+    """So that PUFE's column is seen where the table is too wide for the page."""
+    return [cells[-1], *cells[:-1]]
 
 
 # Real streams.
@@ -201,8 +293,8 @@ def draw(path, calibrations):
 
 
 def main():
-    options = pages.parser(__doc__).parse_args()
-    values = four_spaces(options.runs, options.jobs)
+    options = pages.parser(__doc__, runs=5).parse_args()
+    values = four_spaces(options.runs, options.jobs) | others(options.runs, options.jobs) | of_bananas(options.jobs)
     if options.data:
         calibrations, of_fesl = fesl(options.data, options.runs, options.jobs)
         draw(options.out / "figures" / "calibration.png", calibrations)

@@ -6,7 +6,7 @@ import concurrent.futures
 import math
 
 import numpy as np
-from river import linear_model, multiclass, optim, preprocessing
+from river import forest, linear_model, multiclass, neighbors, optim, preprocessing, tree
 
 #: Probabilities are taken for no less than this, as in River's log loss.
 _LEAST = 1e-15
@@ -31,6 +31,25 @@ def river_models(stream, regression):
     many = {name: multiclass.OneVsRestClassifier(model) for name, model in models.items()}
     return {
         name: scaler() | model for name, model in (many | {"River softmax": linear_model.SoftmaxRegression()}).items()
+    }
+
+
+def nonlinear_models(stream, regression):
+    """River's forest, tree and neighbours for a stream, by name, each with its defaults.
+
+    A tree does not mind in what units its features are; distances do.
+    """
+    scaler = preprocessing.MaxAbsScaler if stream.absent == "zero" else preprocessing.StandardScaler
+    if regression:
+        return {
+            "River ARF": forest.ARFRegressor(seed=1),
+            "River HAT": tree.HoeffdingAdaptiveTreeRegressor(seed=1),
+            "River KNN": scaler() | neighbors.KNNRegressor(),
+        }
+    return {
+        "River ARF": forest.ARFClassifier(seed=1),
+        "River HAT": tree.HoeffdingAdaptiveTreeClassifier(seed=1),
+        "River KNN": scaler() | neighbors.KNNClassifier(),
     }
 
 

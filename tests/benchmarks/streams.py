@@ -121,6 +121,36 @@ def fesl(folder, name, run, unpredictable=True):
     return after_changes(datasets.FESL(folder / "fesl" / f"{name}.csv", run=run + 1, unpredictable=unpredictable))
 
 
+#: Data sets that are seen through a random matrix, by name.
+MAPPED = {
+    "Phishing": BUNDLED["Phishing"],
+    "breast cancer": cancer,
+    "ImageSegments": BUNDLED["ImageSegments"],
+    "TrumpApproval": BUNDLED["TrumpApproval"],
+}
+
+
+def rows_of_two(folder, name, run):
+    """Rows of two feature spaces, in the order of a run: those of a FESL file, or a data set and a random map of it.
+
+    The map has 0.7 times as many features.
+    """
+    if name in MAPPED:
+        rng = np.random.default_rng(run)
+        rows = np.array([list(x.values()) for x, _ in MAPPED[name](run)], dtype=float)
+        rows = rows[rng.permutation(len(rows)), :][:, rows.std(0) > 0.0]
+        matrix = rng.normal(size=(rows.shape[1], max(3, int(0.7 * rows.shape[1]))))
+        return rows, (rows - rows.mean(0)) / rows.std(0) @ matrix
+    with (folder / "fesl" / f"{name}.csv").open(newline="") as file:
+        head, *lines = csv.reader(file)
+    columns = dict(zip(head, np.array(lines, dtype=float).T))
+    order = columns[f"perm_{run + 1}"].astype(int) - 1
+    return tuple(
+        np.column_stack([column for key, column in columns.items() if key.startswith(prefix)])[order]
+        for prefix in ("X1_", "X2_")
+    )
+
+
 # Real streams.
 
 #: Columns that are no features, target of classes and target of numbers, what absence means, the round of the change.
