@@ -120,7 +120,7 @@ class FeatureEvolving(Stateful, base.Estimator):
         if self._experts.may_fail:
             self._all_or_nothing(functools.partial(self._follow_and_learn, dict(x), y, w))
         else:
-            self._follow_and_learn(x, y, w)
+            self._learn(*self._follow(x), y, w)
 
     def _follow_and_learn(self, x: Sample, y: typing.Any, w: float) -> None:
         self._learn(*self._follow(x), y, w)

@@ -19,6 +19,7 @@ from river_pufe.experts import LinearExperts
 from river_pufe.experts.learners import RiverModel
 from river_pufe.experts.per_space import SpaceExperts
 from river_pufe.recovery.spaces import FeatureSpaces
+from river_pufe.undo import Undo
 
 SEEDS = range(3)
 TASKS = pytest.mark.parametrize("regression", [False, True], ids=["classifier", "regressor"])
@@ -393,6 +394,7 @@ def test_many_changes_leave_memory_flat(learner, n_changes, regression):
                 ("current", {(space, i) for i in range(3)}),
             ]
             model._recovery._spaces.events.clear()  # It grows until there are five hundred.
+            model._undo = Undo()  # It keeps up to five hundred samples.
             memory.append(model._raw_memory_usage)
             counts.append(arrays(model))
             assert len(model.spaces) == 4
