@@ -219,7 +219,9 @@ class WideOverlap(RowLaw):
         leverage = before.total - ((before.factors @ given.T) * factors).sum()
         leverage -= (given * coefficients).sum(0) @ before.noise
         noise = rest[:, best] * (1.0 + 1.0 / n + max(leverage, 0.0) / PENALTIES[best])
-        noise += np.square(asked.T @ coefficients) @ before.noise
+        # The squares of β, summed over the previous features with their noise, without β itself, which is too large.
+        through = (coefficients * before.noise) @ coefficients.T
+        noise += np.maximum((asked * (through @ asked)).sum(0), 0.0)
         self.law = LowRankGaussian(
             np.append(before.mean, mean[p:] + (before.mean - mean[:p]) @ coefficients.T @ asked),
             np.hstack([before.factors, factors @ asked]),

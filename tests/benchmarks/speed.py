@@ -25,10 +25,10 @@ from river_pufe import PUFEClassifier
 from river_pufe.experts import Identity, LinearExperts
 
 WIDTHS = (8, 32, 128, 512)
-LONG, LONG_CHANGES = 500_000, 50
+LONG, LONG_CHANGES = 200_000, 50
 CHANGES = (0, 1, 3, 10, 30)
 ROUNDS = 1500
-TURNS = 5
+TURNS = 3
 #: Those of all figures: ours is blue.
 BLUE, ORANGE = "#0072B2", "#D55E00"
 
