@@ -81,14 +81,13 @@ class FeatureEvolving(Stateful, base.Estimator):
         awake = np.ones(len(self._experts.names))
         self._reset(awake > 0)
         self._weights: Array = self._aggregator.weights(awake)
-        # How often the state has moved, and the latest prediction.
+        # How often the state has moved.
         self._version = 0
-        self._asked: _Asked | None = None
-        self._game = Game(self._experts, self._aggregator, self._task)
-        self._undo = Undo()
+        self.rebuild()
 
     def rebuild(self) -> None:
-        self._asked = None
+        # The latest prediction.
+        self._asked: _Asked | None = None
         self._undo = Undo()
         self._game = Game(self._experts, self._aggregator, self._task)
 
@@ -120,6 +119,7 @@ class FeatureEvolving(Stateful, base.Estimator):
         if self._experts.may_fail:
             self._all_or_nothing(functools.partial(self._follow_and_learn, dict(x), y, w))
         else:
+            # Called from here, because warnings count the frames up to the caller.
             self._learn(*self._follow(x), y, w)
 
     def _follow_and_learn(self, x: Sample, y: typing.Any, w: float) -> None:

@@ -39,7 +39,7 @@ class Asked(typing.NamedTuple):
 
 
 class Game(typing.NamedTuple):
-    """Who plays: experts predict, a hedge weighs them, and a task judges."""
+    """The parts of a round: experts predict, a hedge weighs them, and a task judges."""
 
     experts: Experts
     hedge: Aggregator

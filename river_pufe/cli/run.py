@@ -149,7 +149,7 @@ class Run:
             self._messages.say("No sample was used, so nothing is saved.")
             return 1 if self._n_bad else 0
         results = Results(self._wanted, self._messages, session, self._samples, self._diary, self._n_bad)
-        # Saved first: what is told may go nowhere.
+        # Saved first: the output may be closed already.
         done, code = results.save()
         results.tell(seconds)
         for message, style in done:

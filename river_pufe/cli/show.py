@@ -140,7 +140,7 @@ def make_table(
     """A table of strings as they are."""
     made = table.Table(box=box.SIMPLE_HEAD, show_edge=False)
     for i, column in enumerate(columns):
-        # A number or a time is no use in two halves.
+        # A number or a time must not be broken across lines.
         whole = i in right or column.startswith("opened")
         made.add_column(column, justify="right" if i in right else "left", overflow="fold", no_wrap=whole)
     for row in rows:

@@ -195,8 +195,8 @@ class RandomFourier(FeatureMap):
     n_features
         Number of features. Each doubling describes finer functions, and costs twice as much.
     bandwidth
-        How far rows must be apart to be told apart, in units of their deviation. Towards 0 all rows are strangers to
-        one another; at infinity all features are linear.
+        How far apart rows must be for features to differ, in units of their deviation. Towards 0 no row says anything
+        about another one; at infinity all features are linear.
     n_rows
         Number of rows from which frequencies are drawn.
     seed

@@ -449,7 +449,7 @@ def ask(
     limit
         What the experts read is clipped at ± this.
     experts, hedge, task
-        Who predicts, who weighs, and what scores mean.
+        What predicts, what weighs, and what scores mean.
 
     Returns
     -------
