@@ -315,8 +315,15 @@ class FeatureEvolving(Stateful, base.Estimator):
     @property
     @guarded
     def expert_weights(self) -> dict[str, float]:
-        """Weights of the experts in the latest round in which one of them was awake, by name."""
-        return dict(zip(self._experts.names, self._weights.tolist()))
+        """Weights of the experts in the latest round in which one of them was awake, by name; their sum is 1.
+
+        What experts had that are gone since is called vacant.
+        """
+        weights: dict[str, float] = {}
+        for name, weight in zip(self._experts.names, self._weights.tolist()):
+            # Several places may be vacant.
+            weights[name] = weights.get(name, 0.0) + weight
+        return weights
 
     @guarded
     def expected_one(self, x: Sample) -> dict[Key, Expected]:

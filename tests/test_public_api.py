@@ -342,6 +342,16 @@ def test_the_hedge_of_the_estimators_forgets_slowly(cls):
 # What users see.
 
 
+def test_what_experts_had_that_are_gone_counts_as_well():
+    model = FESLClassifier()
+    for _ in range(3):
+        model.learn_one({"a": 0.0, "b": 0.0}, True)
+    # Two spaces go at once, and leave two vacant places.
+    for x in [{"c": 0.0}, {"a": 0.0}, {"a": 0.0, "b": 0.0, "c": 0.0}, {"e": 0.0}]:
+        model.observe_one(x)
+    assert model.expert_weights == {"vacant": 1.0, "space 2": 0.0, "space 3": 0.0}
+
+
 def test_fresh_views_sleep_until_the_first_overlap():
     model = PUFEClassifier()
     model.learn_one({"a": 1.0}, True)
