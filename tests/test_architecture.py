@@ -37,7 +37,7 @@ LEVEL = {name: level for level, names in enumerate(LEVELS) for name in names}
 WITHIN = {
     "recovery": (
         ("presence", "rows", "scaling", "completion", "linear_map"),
-        ("gaussian", "low_rank"),
+        ("gaussian", "low_rank", "monotone"),
         ("evolution", "reading", "row_law"),
         ("row_model", "scatter"),
         ("overlap", "spaces"),

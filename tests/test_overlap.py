@@ -10,6 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from river_pufe.kernels import plain
+from river_pufe.recovery import monotone
 from river_pufe.recovery.gaussian import Gaussian
 from river_pufe.recovery.low_rank import LowRankGaussian
 from river_pufe.recovery.overlap import LEAST_NOISE, PENALTIES, Moments, Overlap, best_penalty, regress
@@ -68,6 +70,30 @@ def test_moments_of_parts_make_those_of_all(seed, d, n, m):
         np.testing.assert_allclose(pooled.scatter, moments(rows).scatter, rtol=1e-7, atol=1e-9)
 
 
+@settings(deadline=None, max_examples=60)
+@given(seeds, st.integers(1, 6), st.integers(1, 8))
+def test_rows_that_lose_entries_one_after_another_are_expected_as_any_rows(seed, d, n):
+    rng = np.random.default_rng(seed)
+    factors = rng.normal(size=(d, d))
+    precision = factors @ factors.T + np.eye(d)
+    rows, mean = rng.normal(size=(n, d)), rng.normal(size=d)
+    # Several entries may go at once, some at the start, and some never.
+    rows[np.arange(n)[:, None] >= rng.integers(0, n + 2, size=d)] = np.nan
+    order = monotone.order_of_loss(np.isnan(rows))
+    assert order is not None
+    expected, spread = monotone.expect(rows, order, mean, precision)
+    one_by_one, covariances = plain.expect(rows, mean, None, precision, np.ones(n))
+    np.testing.assert_allclose(expected, one_by_one, atol=1e-9)
+    np.testing.assert_allclose(spread, covariances, atol=1e-9)
+
+
+def test_entries_that_come_back_have_no_order_of_loss():
+    missing = np.array([[True, False], [False, True]])
+    assert monotone.order_of_loss(missing) is None
+    assert monotone.order_of_loss(missing[:1]).tolist() == [0]
+    assert monotone.order_of_loss(np.zeros((2, 2), dtype=bool)).tolist() == []
+
+
 @settings(deadline=None, max_examples=40)
 @given(seeds, st.integers(1, 5), st.integers(1, 4), st.integers(3, 30))
 def test_the_regression_is_a_ridge_with_a_penalty_for_each_input(seed, p, w, n):
@@ -112,7 +138,7 @@ def test_without_gaps_it_is_the_factored_likelihood(seed, p, w, n):
     rows, known = both(rng, law, coefficients, noise, n), 500.0
     answer = learned(law, rows, known)
     own = moments(rows)
-    fit = regress(own, np.full(p, best_penalty(own, p)), steps=20)
+    fit = regress(own, np.full(p, best_penalty(own, p)), steps=8)
     mean = (known * law.mean + n * own.mean[:p]) / (known + n)
     covariance = known * (law.covariance + np.outer(law.mean - mean, law.mean - mean))
     covariance += own.scatter[:p, :p] + n * np.outer(own.mean[:p] - mean, own.mean[:p] - mean)

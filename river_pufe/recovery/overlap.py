@@ -11,8 +11,10 @@ from scipy import linalg
 from .. import kernels
 from ..kernels.plain import inverse
 from ..state.parts import Stored
-from ..values import Array, Mask
+from ..values import Array, Indices, Mask
+from . import monotone
 from .gaussian import Gaussian, packed, solve, unpacked
+from .monotone import order_of_loss
 from .row_law import RowLaw
 from .scatter import typical
 
@@ -22,10 +24,14 @@ PENALTIES = np.geomspace(1e-4, 1e3, 29)
 _COMMON = 5.0
 #: Variance of the noise of a current feature is at least this.
 LEAST_NOISE = 1e-6
-#: EM steps while the overlap goes on and at its end, and how often the first of them estimates the penalties.
-_STEPS, _LAST_STEPS = (3, 8), (20, 20)
-#: How often each later one does.
-_PENALTY_STEPS = 3
+#: EM steps while the overlap goes on and at its end, at most.
+_STEPS, _LAST_STEPS = 3, 20
+#: How often the first of them estimates the penalties, and how often each later one, at most.
+_FIRST_PENALTY_STEPS, _PENALTY_STEPS = 8, 3
+#: They are settled where none of them moves by more than this share.
+_SETTLED = 0.02
+#: EM has converged where its latest step moved what was expected by less than this, in deviations of an entry.
+_CONVERGED = 3e-3
 #: Rows below which nothing is said about how the current features follow from the previous ones.
 FEWEST = 3
 #: How often the uncertainty of the coefficients counts where absent entries are expected.
@@ -172,7 +178,7 @@ def regress(moments: Moments, penalties: Array, steps: int) -> Regression:
     penalties
         Where to start from, shape (p,).
     steps
-        Number of EM steps.
+        Number of EM steps, at most.
 
     References
     ----------
@@ -191,10 +197,14 @@ def regress(moments: Moments, penalties: Array, steps: int) -> Regression:
         uncertainty = inverse(precision)
         coefficients = uncertainty @ across
         noise = np.maximum(size - (across * coefficients).sum(0), LEAST_NOISE * freedom) / freedom
-        if step < steps:
-            moved = (coefficients**2 / noise).sum(1) + width * uncertainty.diagonal()
-            common = p * width / moved.sum()
-            penalties = ((width + _COMMON) / (moved + _COMMON / common)).clip(PENALTIES[0], PENALTIES[-1])
+        if step == steps:
+            break
+        moved = (coefficients**2 / noise).sum(1) + width * uncertainty.diagonal()
+        common = p * width / moved.sum()
+        better = ((width + _COMMON) / (moved + _COMMON / common)).clip(PENALTIES[0], PENALTIES[-1])
+        if np.abs(np.log(better / penalties)).max() < _SETTLED:
+            break
+        penalties = better
     return Regression(coefficients, uncertainty, noise, penalties)
 
 
@@ -216,8 +226,13 @@ class _Conditional(typing.NamedTuple):
     mean: Array
     precision: Array
 
-    def expect(self, rows: Array) -> tuple[Array, Array]:
-        """Rows as they are expected, shape (n, d), and the sum of the covariances of what is absent, shape (d, d)."""
+    def expect(self, rows: Array, order: Indices | None) -> tuple[Array, Array]:
+        """Rows as they are expected, shape (n, d), and the sum of the covariances of what is absent, shape (d, d).
+
+        If there is an order in which rows lose their entries, that is cheaper.
+        """
+        if order is not None and (done := monotone.expect(rows, order, self.mean, self.precision)) is not None:
+            return done
         return kernels.expect(rows, self.mean, None, self.precision, np.ones(len(rows)))
 
 
@@ -339,25 +354,29 @@ class Overlap(RowLaw):
         self.previous = self.previous.rescale(factor[:p], shift[:p])
         self._settled = None if self._settled is None else self._settled.rescale(factor, shift)
 
-    def _fit(self, rows: Array, steps: tuple[int, int], oldest: int) -> Moments:
+    def _fit(self, rows: Array, steps: int, oldest: int) -> Moments:
         """Learn from these rows and the settled ones; moments of the oldest rows, as they are expected in the end."""
         p = self.n_previous
         seen = ~np.isnan(rows)
         usable: Mask = np.logical_and(seen[:, :p].any(1), seen[:, p:].any(1))
         rows, oldest = rows[usable], int(np.count_nonzero(usable[:oldest]))
+        missing = np.isnan(rows)
+        order, n_absent = order_of_loss(missing), np.count_nonzero(missing)
         law = self._before(rows)
-        expected, spread = law.expect(rows)
+        expected, spread = law.expect(rows, order)
         # Covariances would hide what the rows say of each other, before anything is known of it.
         known = self._pooled(_moments(expected, np.zeros_like(spread)))
         total = self._pooled(_moments(expected, spread))
-        fit = regress(total, np.full(p, best_penalty(known, p)), steps[1])
-        for _ in range(steps[0] - 1 if np.isnan(rows).any() else 0):
-            law = self._given(total.mean, fit)
-            expected, spread = law.expect(rows)
+        fit = regress(total, np.full(p, best_penalty(known, p)), _FIRST_PENALTY_STEPS)
+        for _ in range(steps - 1 if n_absent else 0):
+            law, before = self._given(total.mean, fit), expected
+            expected, spread = law.expect(rows, order)
+            if np.square(expected - before).sum() < n_absent * _CONVERGED**2:
+                break
             total = self._pooled(_moments(expected, spread))
             fit = regress(total, fit.penalties, _PENALTY_STEPS)
         self._relate(expected, spread, total, fit)
-        return _moments(*law.expect(rows[:oldest]))
+        return _moments(*law.expect(rows[:oldest], order_of_loss(missing[:oldest])))
 
     def _before(self, rows: Array) -> _Conditional:
         """What is expected before anything is known of how the spaces follow from each other."""
