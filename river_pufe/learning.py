@@ -140,13 +140,13 @@ class FeatureEvolving(Stateful, base.Estimator):
     def _learn(self, reading: Reading, asked: Asked | None, y: typing.Any, w: float) -> None:
         """Learn from a sample; `asked` is what was predicted for it, if already known."""
         task, experts = self._task, self._experts
-        known = task.n_outcomes
-        task.register(y)
-        if asked is None or len(asked.mixture) != task.n_columns or task.n_outcomes != known:
+        if task.register(y):
             experts.make_room(task)
+            asked = None
+        if asked is None:
             asked = self._game.ask(reading)
         self._game.play(reading, asked, y, w)
-        if asked.awake.any():
+        if asked.weights.dot(asked.awake) > 0.0:
             self._weights = asked.weights
         if (units := self._recovery.update(reading)) is not None:
             experts.rescale(units, task)

@@ -58,7 +58,7 @@ class LinearExperts(Stored, Experts):
     """
 
     VIEWS = ("present", "recovered", "fresh")
-    DERIVED = ("_forms", "_form")
+    DERIVED = ("_forms", "_form", "_learning")
 
     def __init__(
         self,
@@ -176,12 +176,12 @@ class LinearExperts(Stored, Experts):
         kernels.learn_linear(inputs, curvature, learn_from, errors, self._in_form(rules))
 
     def remember(self, reading: Reading, y: typing.Any, w: float, task: Task) -> None:
-        learning = [each for each in self._maps if each.learns]
-        if not learning:
+        if not self._learning:
             return
-        row, outcome = kernels.clip(reading.completed[1:], task.clip), task.outcome(y)
-        changed = [each.learn(row, outcome, w) for each in learning]
-        if any(changed):
+        row, outcome, changed = kernels.clip(reading.completed[1:], task.clip), task.outcome(y), False
+        for each in self._learning:
+            changed |= each.learn(row, outcome, w)
+        if changed:
             self.rebuild()
 
     @property
@@ -189,6 +189,7 @@ class LinearExperts(Stored, Experts):
         return self._form
 
     def rebuild(self) -> None:
+        self._learning = [each for each in self._maps if each.learns]
         self._forms = [[rule.form for rule in rules] for rules in self._rules]
         form = self._in_form(self._forms)
         is_known = None not in form.maps and not any(None in forms for forms in self._forms)

@@ -43,6 +43,7 @@ from .plain import (
     remember,
     standardize,
     strengthen,
+    view,
     weigh,
 )
 
@@ -71,6 +72,7 @@ if not os.environ.get("RIVER_PUFE_PLAIN"):
             remember,
             standardize,
             strengthen,
+            view,
             weigh,
         )
 
@@ -116,5 +118,6 @@ __all__ = [
     "remember",
     "standardize",
     "strengthen",
+    "view",
     "weigh",
 ]

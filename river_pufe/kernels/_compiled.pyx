@@ -243,6 +243,22 @@ def standardize(row, mean, inverse, double limit):
     return scaled
 
 
+def view(row, mean, inverse, double limit):
+    cdef Py_ssize_t d = len(mean), i
+    cdef bint complete = True
+    seen = _empty((1, d + 1))
+    cdef double* x = _numbers(row, d)
+    cdef double* m = _numbers(mean, d)
+    cdef double* k = _numbers(inverse, d)
+    cdef double* out = _state(seen, d + 1)
+    out[0] = 1.0
+    for i in range(d):
+        out[i + 1] = _clipped((x[i] - m[i]) * k[i], limit)
+        if isnan(out[i + 1]):
+            complete = False
+    return seen, complete
+
+
 def clip(row, double limit):
     row = _floats(row)
     clipped = _empty(row.shape)

@@ -189,6 +189,15 @@ def standardize(row: Array, mean: Array, inverse: Array, limit: float) -> Array:
     return clip(scaled, limit)
 
 
+def view(row: Array, mean: Array, inverse: Array, limit: float) -> tuple[Array, bool]:
+    """A row, standardized, behind a leading 1, shape (1, d + 1); and whether nothing is absent from it."""
+    view = np.ones((1, len(row) + 1))
+    scaled = view[0, 1:]
+    scaled[:] = standardize(row, mean, inverse, limit)
+    # Scaled values are finite, so only a NaN can hide in this sum of squares.
+    return view, bool(scaled.dot(scaled) < math.inf)
+
+
 def clip(row: Array, limit: float) -> Array:
     """A row clipped at ± limit, NaN where it was; of any shape."""
     clipped = np.minimum(row, limit)

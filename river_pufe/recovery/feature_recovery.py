@@ -265,17 +265,11 @@ class FeatureRecovery(Stateful, base.Transformer):
 
     def _reading(self, row: Array) -> Reading:
         p = self._spaces.n_previous
-        views = np.empty((3 if p else 1, len(row) + 1))
-        views[:, 0] = 1.0
-        scaled = self._scaler.scale(row, out=views[0, 1:])
-        # Scaled values are finite, so only a NaN can hide in this sum of squares.
-        incomplete = not scaled.dot(scaled) < math.inf
-        if incomplete and not p:
+        views, complete = self._scaler.view(row)
+        if p or not complete:
             views = np.repeat(views, 3, axis=0)
-        elif p:
-            views[1:] = views[0]
         filled, usable = None, True
-        if incomplete:
+        if not complete:
             absent = np.isnan(row)
             filled, usable = self._row_model.complete(self._scaler.standardize(row), absent)
             # What is computed may be as large as what is observed, and no larger.

@@ -98,12 +98,13 @@ class GaussianRows(Stored, RowModel):
         incomplete = reading.filled is not None
         if not len(reading.row) or (incomplete and not self._says_something(reading)):
             return
-        self._rows.append(np.array(reading.row))
+        self._rows.append(reading.row)
         self._n_waiting += 1
         self._n += 1
         # A window that is longer than what waits has gaps.
         has_gaps = incomplete or len(self._rows) > self._n_waiting
-        if 8 * self._n_waiting >= min(self._n, 8 * (_WITH_GAPS if has_gaps else _WITHOUT_GAPS)) or self._overlapping:
+        enough = _WITH_GAPS if has_gaps else _WITHOUT_GAPS
+        if self._n_waiting >= enough or 8 * self._n_waiting >= self._n or self._overlapping:
             self._learn(reading.scaler)
         if len(self._rows) >= _WINDOW:
             self._settle(_WINDOW // 2, reading.scaler)
@@ -117,7 +118,7 @@ class GaussianRows(Stored, RowModel):
 
     @property
     def _overlapping(self) -> bool:
-        return isinstance(self._law, Overlap | WideOverlap)
+        return isinstance(self._law, (Overlap, WideOverlap))
 
     def _window(self, scaler: Scaler) -> Array:
         return scaler.standardize(np.array(self._rows))

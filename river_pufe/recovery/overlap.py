@@ -37,7 +37,7 @@ FEWEST = 3
 #: How often the uncertainty of the coefficients counts where absent entries are expected.
 _CAUTION = 2.0
 #: The map is learned anew each time that so many times as many rows were seen.
-GROWTH = 1.6
+GROWTH = 1.25
 
 
 @dataclasses.dataclass
@@ -265,7 +265,7 @@ class Overlap(RowLaw):
     in which the uncertainty of the coefficients counts as well (variational Bayes).
 
     An EM step costs O(p³) for p previous features, and O(a³) for each set of a absent entries. It is done when the
-    number of rows has grown by more than half, and at the end. Memory is O(d²).
+    number of rows has grown by a quarter, and at the end. Memory is O(d²).
 
     Parameters
     ----------

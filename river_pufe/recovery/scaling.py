@@ -69,6 +69,10 @@ class Scaler(Part, abc.ABC):
         """Scaled row, written to `out`; both of shape (d,), or (n, d) for several rows."""
 
     @abc.abstractmethod
+    def view(self, row: Array) -> tuple[Array, bool]:
+        """Scaled row behind a leading 1, shape (1, d + 1); and whether nothing is absent from it."""
+
+    @abc.abstractmethod
     def standardize(self, rows: Array) -> Array:
         """Rows in the same units as statistics may take them: no entry counts for too much. Shape (d,) or (n, d)."""
 
@@ -159,6 +163,9 @@ class RowScaler(Stored, Scaler):
         out[:] = kernels.standardize(row, self.mean, self._inverse, FARTHEST)
         return out
 
+    def view(self, row: Array) -> tuple[Array, bool]:
+        return kernels.view(row, self.mean, self._inverse, FARTHEST)
+
     def standardize(self, rows: Array) -> Array:
         return kernels.standardize(rows, self.mean, self._inverse, self._limit)
 
@@ -246,6 +253,9 @@ class NoScaler(Scaler):
     def scale(self, row: Array, out: Array) -> Array:
         out[:] = kernels.clip(row, FARTHEST)
         return out
+
+    def view(self, row: Array) -> tuple[Array, bool]:
+        return kernels.view(row, np.zeros(len(row)), np.ones(len(row)), FARTHEST)
 
     def standardize(self, rows: Array) -> Array:
         return kernels.clip(rows, FARTHEST)

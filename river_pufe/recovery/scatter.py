@@ -99,16 +99,21 @@ class Scatter(RowLaw):
         """By which shares rows move the estimate."""
         observed = ~np.isnan(rows)
         ordinals = np.arange(1.0, len(rows) + 1.0)
-        often = (self.counts[0] + np.cumsum(observed, 0)) / (self.counts[1] + ordinals[:, None])
-        n_observed = observed.sum(1)
-        n_absent = observed.shape[1] - n_observed
-        seen, unseen = (often * observed).sum(1), (often * ~observed).sum(1)
-        pairs = np.where(n_absent > 0, seen * unseen / np.maximum(n_observed * n_absent, 1), 1.0)
+        pairs = np.ones(len(rows)) if observed.all() else self._pairs(observed)
         counts = self._count + np.cumsum(pairs)
         sizes: Array = 1.0 / (PRIOR + np.maximum(counts, np.minimum(self._n + ordinals, _FEW)))
         self.counts = self.counts + np.stack([observed.sum(0), np.full(observed.shape[1], len(rows))])
         self._n, self._count = self._n + len(rows), float(counts[-1])
         return sizes
+
+    def _pairs(self, observed: Mask) -> Array:
+        """How often the pairs of an absent and an observed entry of each row were observed; 1 where none is absent."""
+        ordinals = np.arange(1.0, len(observed) + 1.0)
+        often = (self.counts[0] + np.cumsum(observed, 0)) / (self.counts[1] + ordinals[:, None])
+        n_observed = observed.sum(1)
+        n_absent = observed.shape[1] - n_observed
+        seen, unseen = (often * observed).sum(1), (often * ~observed).sum(1)
+        return np.where(n_absent > 0, seen * unseen / np.maximum(n_observed * n_absent, 1), 1.0)
 
     def _move(self, start: Gaussian, rows: Array, sizes: Array) -> Gaussian:
         """An estimate moved by some rows, as they are expected at present."""

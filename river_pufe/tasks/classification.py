@@ -62,15 +62,17 @@ class Classification(Stored, Task):
             ) from None
         return label
 
-    def register(self, y: Label) -> None:
-        if not self.classes and isinstance(y, bool):
+    def register(self, y: Label) -> bool:
+        is_new = y not in self._targets
+        if is_new and not self.classes and isinstance(y, bool):
             self._add(False)
             self._add(True)
             self._unseen = {False, True}
-        elif y not in self._targets:
+        elif is_new:
             self._add(y)
         if self._unseen:
             self._unseen.discard(y)
+        return is_new
 
     def _add(self, label: Label) -> None:
         self.classes.append(label)

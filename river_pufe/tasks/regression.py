@@ -75,8 +75,8 @@ class Regression(_Numbers):
         # Mean squared error of the mixture, and the number of rounds it is the mean of.
         self._usual, self._n = 0.0, 0
 
-    def register(self, y: float) -> None:
-        pass
+    def register(self, y: float) -> bool:
+        return False
 
     def learn(self, y: float, mixture: Array) -> tuple[float, float] | None:
         off = min(max(float(mixture[0]) - self._scaler.scale(y), -_FARTHEST), _FARTHEST)
@@ -123,8 +123,9 @@ class PlainRegression(_Numbers):
         self._low = math.inf
         self._high = -math.inf
 
-    def register(self, y: float) -> None:
+    def register(self, y: float) -> bool:
         self._low, self._high = min(self._low, y), max(self._high, y)
+        return False
 
     def learn(self, y: float, mixture: Array) -> None:
         pass

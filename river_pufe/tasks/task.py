@@ -42,8 +42,8 @@ class Task(Part, abc.ABC):
         """The target as the task keeps it; ValueError if it is not a valid target."""
 
     @abc.abstractmethod
-    def register(self, y: typing.Any) -> None:
-        """Make room for a target, before anything is predicted for it."""
+    def register(self, y: typing.Any) -> bool:
+        """Make room for a target, before anything is predicted for it; whether that takes more columns."""
 
     @abc.abstractmethod
     def learn(self, y: typing.Any, mixture: Array) -> tuple[float, float] | None:
