@@ -61,6 +61,20 @@ def test_rows_are_expected_alike(seed, d, missing, both):
         np.testing.assert_allclose(plain.complete(row, *law), compiled.complete(row, *law), rtol=1e-9, atol=1e-9)
 
 
+@given(st.integers(0, 2**32 - 1), st.integers(0, 6), st.integers(0, 6), st.sampled_from([0.0, 0.5, 1.0]))
+def test_rows_are_seen_alike(seed, d, n_previous, missing):
+    rng = np.random.default_rng(seed)
+    row = np.where(rng.random(d) < missing, np.nan, 10.0 * rng.normal(size=d))
+    mean, inverse, filled = rng.normal(size=d), rng.exponential(size=d), 10.0 * rng.normal(size=d)
+    (one, complete), (other, same) = (version.view(row, mean, inverse, 5.0) for version in (plain, compiled))
+    assert complete is same is not bool(np.isnan(row).any())
+    assert one.shape == (1, d + 1)
+    np.testing.assert_array_equal(one, other)
+    views = [version.views(one, filled, 5.0, min(n_previous, d)) for version in (plain, compiled)]
+    np.testing.assert_array_equal(*views)
+    assert not np.isnan(views[0]).any()
+
+
 def test_arrays_of_other_sizes_are_refused():
     with pytest.raises(ValueError, match="bytes was expected, not one of 3"):
         compiled.account(np.ones(1), 1, -9.0, *[np.zeros(3, bool)] * 8)

@@ -89,9 +89,9 @@ def transcription(rows, d):
         believed *= 1 - steps[-1]
         law = noisy()
         if n >= following:
-            following = 1.2 * n
+            following = 1.5 * n
             if np.isnan(window).any():
-                for _ in range(3):
+                for _ in range(2):
                     mean, covariance = start
                     for earlier, step in zip(window, steps):
                         mean, covariance = moved(mean, covariance, earlier, law, step)

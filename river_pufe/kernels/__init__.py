@@ -44,6 +44,7 @@ from .plain import (
     standardize,
     strengthen,
     view,
+    views,
     weigh,
 )
 
@@ -73,6 +74,7 @@ if not os.environ.get("RIVER_PUFE_PLAIN"):
             standardize,
             strengthen,
             view,
+            views,
             weigh,
         )
 
@@ -119,5 +121,6 @@ __all__ = [
     "standardize",
     "strengthen",
     "view",
+    "views",
     "weigh",
 ]

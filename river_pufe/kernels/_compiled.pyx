@@ -15,7 +15,7 @@ from cpython.tuple cimport PyTuple_GET_ITEM
 from libc.math cimport INFINITY, NAN, cos, exp, fabs, floor, isnan, lgamma, log
 from libc.stdint cimport int64_t, uint8_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memset
+from libc.string cimport memcmp, memcpy, memset
 from scipy.linalg.cython_blas cimport ddot, dgemv, dsymv, dsyr, dsyrk, dtrsm, dtrsv
 from scipy.linalg.cython_lapack cimport dpotrf, dpotri, dpotrs
 
@@ -259,6 +259,25 @@ def view(row, mean, inverse, double limit):
     return seen, complete
 
 
+def views(view, filled, double limit, Py_ssize_t n_previous):
+    cdef Py_ssize_t d = len(filled), i
+    cdef double* x = _numbers(view, d + 1)
+    cdef double* known = _numbers(filled, d)
+    seen = _empty((3, d + 1))
+    cdef double* present = _state(seen, 3 * (d + 1))
+    cdef double* completed = present + d + 1
+    cdef double* fresh = completed + d + 1
+    present[0] = completed[0] = fresh[0] = x[0]
+    for i in range(d):
+        if isnan(x[i + 1]):
+            present[i + 1] = 0.0
+            completed[i + 1] = _clipped(known[i], limit)
+        else:
+            present[i + 1] = completed[i + 1] = x[i + 1]
+        fresh[i + 1] = 0.0 if i < n_previous else completed[i + 1]
+    return seen
+
+
 def clip(row, double limit):
     row = _floats(row)
     clipped = _empty(row.shape)
@@ -496,6 +515,11 @@ cdef double _forgetting(rule) except? -1:
     return 1.0 if type(rule) is FirstOrder else _of(rule, 0)
 
 
+cdef inline bint _the_same(double* row, Py_ssize_t stride, Py_ssize_t d) noexcept nogil:
+    """Whether a row is the one before it, as views often are."""
+    return memcmp(row, row - stride, d * sizeof(double)) == 0
+
+
 cdef int _directions(
     double* x, Py_ssize_t n_views, Py_ssize_t stride, int d, double bend, Py_ssize_t learn_from, rule,
     double* found, double* squares,
@@ -534,6 +558,10 @@ cdef int _directions(
         return 0
     for v in range(n_views):
         direction, view = found + v * stride, x + v * stride
+        if v and _the_same(view, stride, d):
+            memcpy(direction, direction - stride, d * sizeof(double))
+            squares[v] = squares[v - 1]
+            continue
         if full:
             dsymv("U", &d, &scale, P, &d, view, &one, &zero, direction, &one)
         else:
@@ -708,12 +736,15 @@ cdef int _features(
             raise ValueError("a feature map does not fit its features")
         first, second = _numbers(_of(form, 1), n), _numbers(_of(form, 2), n)
         for i in range(k):
-            for j in range(n):
-                out[j] = first[j]
-            if d:
-                dgemv("T", &d, &width, &unit, matrix, &d, rows, &one, &unit, out, &one)
-            for j in range(n):
-                out[j] = second[j] * cos(out[j])
+            if i and _the_same(rows, stride, d):
+                memcpy(out, out - out_stride, n * sizeof(double))
+            else:
+                for j in range(n):
+                    out[j] = first[j]
+                if d:
+                    dgemv("T", &d, &width, &unit, matrix, &d, rows, &one, &unit, out, &one)
+                for j in range(n):
+                    out[j] = second[j] * cos(out[j])
             rows += stride
             out += out_stride
         return 0
@@ -723,6 +754,11 @@ cdef int _features(
         raise ValueError("a feature map does not fit its rows")
     apart = _scratch(known)
     for i in range(k):
+        if i and _the_same(rows, stride, d):
+            memcpy(out, out - out_stride, n * sizeof(double))
+            rows += stride
+            out += out_stride
+            continue
         for c in range(n):
             out[c] = 0.0
         if known:
@@ -959,8 +995,8 @@ cdef class _Given:
                 k += 1
         return k == self.n_absent
 
-    cdef void condition(self, double* row) noexcept nogil:
-        """Factorize for rows that lack what this one lacks."""
+    cdef void condition(self, double* row, bint alone) noexcept nogil:
+        """Factorize for rows that lack what this one lacks, or for this one alone."""
         cdef int d = self.d, i, j, a = 0, o = 0, info = 0
         cdef double unit = 1.0
         cdef double* source
@@ -986,15 +1022,15 @@ cdef class _Given:
                 for i in range(j, o):
                     self.factor[j * o + i] = source[self.there[i]]
             dpotrf("L", &o, self.factor, &o, &info)
-            for j in range(a):
+            for j in range(0 if alone else a):
                 source = self.covariance + self.absent[j] * d
                 for i in range(o):
                     self.across[j * o + i] = source[self.there[i]]
-            if info == 0:
+            if info == 0 and not alone:
                 dtrsm("L", "L", "N", "N", &o, &a, &unit, self.factor, &o, self.across, &o)
         self.failed = info != 0
 
-    cdef void fill(self, double* row) noexcept nogil:
+    cdef void fill(self, double* row, bint alone) noexcept nogil:
         """Let what is absent be what is expected of it."""
         cdef int d = self.d, i, j, a = self.n_absent, o = self.n_there, one = 1, info
         cdef double total
@@ -1011,6 +1047,18 @@ cdef class _Given:
             return
         for i in range(o):
             self.apart[i] = row[self.there[i]] - self.mean[self.there[i]]
+        if alone:
+            # Σ_ao (Σ_oo⁻¹ apart), with zeros where nothing is there.
+            if o:
+                dpotrs("L", &o, &one, self.factor, &o, self.apart, &o, &info)
+            for i in range(d):
+                self.left[i] = 0.0
+            for i in range(o):
+                self.left[self.there[i]] = self.apart[i]
+            for j in range(a):
+                total = ddot(&self.d, self.covariance + self.absent[j] * d, &one, self.left, &one)
+                row[self.absent[j]] = self.mean[self.absent[j]] + total
+            return
         if o:
             dtrsv("L", "N", "N", &o, self.factor, &o, self.apart, &one)
         for j in range(a):
@@ -1048,10 +1096,10 @@ def complete(row, mean, covariance, precision):
     cdef _Given given = _Given(d, mean, covariance, precision)
     completed = row.copy()
     cdef double* x = _state(completed, d)
-    given.condition(x)
+    given.condition(x, True)
     if given.failed:
         return plain_complete(row, mean, covariance, precision)
-    given.fill(x)
+    given.fill(x, True)
     return completed
 
 
@@ -1074,11 +1122,11 @@ def expect(rows, mean, covariance, precision, weights):
             if not given.lacks_the_same(x):
                 given.add(same, total)
                 same = 0.0
-                given.condition(x)
+                given.condition(x, False)
                 if given.failed:
                     return plain_expect(rows, mean, covariance, precision, weights)
             same += w[i]
-            given.fill(x)
+            given.fill(x, False)
         x += d
     given.add(same, total)
     return expected, spread

@@ -198,6 +198,31 @@ def view(row: Array, mean: Array, inverse: Array, limit: float) -> tuple[Array, 
     return view, bool(scaled.dot(scaled) < math.inf)
 
 
+def views(view: Array, filled: Array, limit: float, n_previous: int) -> Array:
+    """The ways to see a row, of shape (1, d + 1) behind a leading 1: as it is present, completed, and its fresh part.
+
+    Parameters
+    ----------
+    view
+        The row, standardized; NaN where absent.
+    filled
+        What is absent from it, at its place, shape (d,); clipped at ± limit.
+    n_previous
+        Number of entries that the fresh part leaves out, from the first one on.
+
+    Returns
+    -------
+    Shape (3, d + 1). What is not seen is 0, the mean.
+
+    """
+    absent = np.isnan(view[0, 1:])
+    views = np.repeat(view, 3, axis=0)
+    views[0, 1:][absent] = 0.0
+    views[1:, 1:][:, absent] = clip(filled[absent], limit)
+    views[2, 1 : n_previous + 1] = 0.0
+    return views
+
+
 def clip(row: Array, limit: float) -> Array:
     """A row clipped at ± limit, NaN where it was; of any shape."""
     clipped = np.minimum(row, limit)

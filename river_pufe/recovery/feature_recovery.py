@@ -265,19 +265,15 @@ class FeatureRecovery(Stateful, base.Transformer):
 
     def _reading(self, row: Array) -> Reading:
         p = self._spaces.n_previous
-        views, complete = self._scaler.view(row)
-        if p or not complete:
-            views = np.repeat(views, 3, axis=0)
+        view, complete = self._scaler.view(row)
+        if complete and not p:
+            return self._as_reading(row, view, None, True)
         filled, usable = None, True
         if not complete:
-            absent = np.isnan(row)
-            filled, usable = self._row_model.complete(self._scaler.standardize(row), absent)
+            filled, usable = self._row_model.complete(self._scaler.standardize(row), np.isnan(row))
             # What is computed may be as large as what is observed, and no larger.
             filled = kernels.clip(filled, FARTHEST)
-            views[PRESENT, 1:][absent] = 0.0
-            views[COMPLETED:, 1:][:, absent] = filled[absent]
-        if p:
-            views[FRESH, 1 : p + 1] = 0.0
+        views = kernels.views(view, row if filled is None else filled, FARTHEST, p)
         return self._as_reading(row, views, filled, usable)
 
     def advance(self, x: Sample, latest: Reading | None = None) -> tuple[Evolution, Reading]:

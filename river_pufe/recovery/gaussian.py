@@ -105,6 +105,8 @@ class Gaussian(Stored):
         Shapes (n, d) and (d, d).
 
         """
+        if not np.isnan(rows).any():
+            return rows, np.zeros(self.covariance.shape)
         return kernels.expect(rows, self.mean, self.covariance, self.precision, weights)
 
     def conditional_covariance(self, absent: Mask) -> Array:

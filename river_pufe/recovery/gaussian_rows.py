@@ -23,8 +23,8 @@ from .wide import SIZE, WideOverlap, WideScatter
 
 #: Rows that are kept as they came, at most.
 _WINDOW = 64
-#: Rows that wait until they are learned: while values are missing, and while none are.
-_WITH_GAPS, _WITHOUT_GAPS = 16, 32
+#: Rows wait to be learned in blocks, until they are this share of all or there is no more room.
+_WAITING = 1 / 8
 
 
 class GaussianRows(Stored, RowModel):
@@ -101,19 +101,18 @@ class GaussianRows(Stored, RowModel):
         self._rows.append(reading.row)
         self._n_waiting += 1
         self._n += 1
-        # A window that is longer than what waits has gaps.
-        has_gaps = incomplete or len(self._rows) > self._n_waiting
-        enough = _WITH_GAPS if has_gaps else _WITHOUT_GAPS
-        if self._n_waiting >= enough or 8 * self._n_waiting >= self._n or self._overlapping:
+        if self._n_waiting >= min(_WAITING * self._n, _WINDOW) or self._overlapping:
             self._learn(reading.scaler)
         if len(self._rows) >= _WINDOW:
+            self._learn(reading.scaler)
             self._settle(_WINDOW // 2, reading.scaler)
 
     def _says_something(self, reading: Reading) -> bool:
         """Whether something is there of the row, and in an overlap of both spaces."""
-        seen = ~np.isnan(reading.row)
+        absent = np.isnan(reading.row)
         if not self._overlapping:
-            return bool(seen.any())
+            return not absent.all()
+        seen = ~absent
         return bool(seen[: reading.n_previous].any() and seen[reading.n_previous :].any())
 
     @property
@@ -129,15 +128,15 @@ class GaussianRows(Stored, RowModel):
         window = self._window(scaler)
         self._law.learn(window, self._n_waiting)
         self._n_waiting = 0
-        # Nothing has to be expected again where nothing was absent.
-        if not self._overlapping and not np.isnan(window).any():
+        # Expectations are settled where nothing was absent, and where the row is gone before they would be renewed.
+        if not (self._overlapping or (self._law.renews_within(_WINDOW) and np.isnan(window).any())):
             self._settle(len(window), scaler)
 
     def _settle(self, n: int, scaler: Scaler) -> None:
         """Let go of the oldest rows."""
-        self._learn(scaler)
-        self._law.settle(self._window(scaler), n)
-        del self._rows[:n]
+        if self._rows:
+            self._law.settle(self._window(scaler), n)
+            del self._rows[:n]
 
     def extend(self, n: int, overlap: bool, scaler: Scaler) -> None:
         self._learn(scaler)

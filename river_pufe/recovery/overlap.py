@@ -24,8 +24,8 @@ PENALTIES = np.geomspace(1e-4, 1e3, 29)
 _COMMON = 5.0
 #: Variance of the noise of a current feature is at least this.
 LEAST_NOISE = 1e-6
-#: EM steps while the overlap goes on and at its end, at most.
-_STEPS, _LAST_STEPS = 3, 20
+#: EM steps at the end, at most; one is enough while the overlap goes on.
+_STEPS = 20
 #: How often the first of them estimates the penalties, and how often each later one, at most.
 _FIRST_PENALTY_STEPS, _PENALTY_STEPS = 8, 3
 #: They are settled where none of them moves by more than this share.
@@ -322,14 +322,14 @@ class Overlap(RowLaw):
         self._n += n_new
         if self._n >= self._next:
             self._next = GROWTH * self._n
-            self._fit(rows, _STEPS, 0)
+            self._fit(rows, 1, 0)
 
     def finish(self, rows: Array) -> None:
         """Learn from all rows that are not settled for the last time, and as well as possible."""
-        self._fit(rows, _LAST_STEPS, 0)
+        self._fit(rows, _STEPS, 0)
 
     def settle(self, rows: Array, n: int) -> None:
-        self._settled = self._pooled(self._fit(rows, _STEPS, n))
+        self._settled = self._pooled(self._fit(rows, 1, n))
 
     def _pooled(self, moments: Moments) -> Moments:
         """Moments together with those of the settled rows."""

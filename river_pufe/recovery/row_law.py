@@ -55,6 +55,10 @@ class RowLaw(Stored, abc.ABC):
 
         """
 
+    def renews_within(self, n: int) -> bool:
+        """Whether the expectations of the latest rows may be renewed before so many more rows have come."""
+        return True
+
     @abc.abstractmethod
     def settle(self, rows: Array, n: int) -> None:
         """Settle the expectations of the oldest n of the rows that `learn` was given; they are not seen again."""
