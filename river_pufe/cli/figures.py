@@ -51,7 +51,7 @@ class Picture(typing.NamedTuple):
     model: typing.Any
     curves: Mapping[str, Sequence[tuple[int, float]]] = {}
     label: str = ""
-    weights: Series | None = None
+    weights: Iterable[tuple[int, Mapping[str, float]]] | None = None
     changes: Sequence[int] = ()
     times: Series | None = None
     timeline: Timeline | None = None

@@ -74,11 +74,11 @@ def write_report(
 
     """
     title = f"{session.target}: {', '.join(pathlib.PurePath(name).name for name in names)}"
-    image = base64.b64encode(figures.as_bytes(session.picture(times))).decode()
+    image = base64.b64encode(figures.as_bytes(session.notes.picture(session.model, times))).decode()
     alt = "When each key was there, the metric over time, and what the predictions rely on."
     parts = [f"<p>{html.escape('; '.join(remarks))}.</p>"]
     if session.tables:
-        head = f"Progressive validation of {show.count(session.scores.n, 'sample')}"
+        head = f"Progressive validation of {show.count(session.judge.scores.n, 'sample')}"
         tables = session.tables
         metrics = list(dict.fromkeys(name for table in tables.values() for name in table))
         rows = [(name, *(table.get(name, "-") for table in tables.values())) for name in metrics]
@@ -100,7 +100,7 @@ def write_report(
 
 def _features(session: Session, times: Series) -> str:
     known = list(times)
-    record, gone = session.record, set(session.model.vanished)
+    record, gone = session.notes.record, set(session.model.vanished)
     n_rounds = max(record.rounds - record.start, 1)
     rows = []
     for key in record.keys[:_SENSORS]:
