@@ -123,6 +123,7 @@ def test_nested_json_with_numbers_in_strings(tmp_path):
     output = call("run", write_jsonl(tmp_path / "a.jsonl", rows), "--target", "label.fault")
     assert "s.a, s.b.c" in output
     assert "label.fault, for example False: classification" in output
+    assert "did you mean 'label.fault'?" in call("run", tmp_path / "a.jsonl", "--target", "fault", code=2)
 
 
 def test_libsvm_leaves_out_zeros(tmp_path):
@@ -374,6 +375,15 @@ def test_a_threshold_raises_alarms(plant, tmp_path):
     values = values_of(output)
     hits = sum(line["alarm"] and line["target"] == "fault" for line in lines)
     assert values["precision of fault"] == pytest.approx(100 * hits / n, abs=0.1)
+
+
+@pytest.mark.parametrize("threshold", [0, 1])
+def test_a_threshold_holds_for_the_rival_as_well(plant, threshold):
+    rest = ["--target", "state", "--time", "at", "--ignore", "time", "--threshold", threshold]
+    output = call("run", plant, *rest, "--rival")
+    (row,) = [line.split() for line in output.splitlines() if "recall of fault" in line]
+    # Before the first fault it is not known which class matters.
+    assert [float(cell.rstrip("%")) > 90 for cell in row[-2:]] == [threshold == 0] * 2
 
 
 def test_a_budget_of_alarms_is_kept(plant, tmp_path):
