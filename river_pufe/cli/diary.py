@@ -81,8 +81,10 @@ class Diary:
             What it predicted before; None if it knew nothing by then.
 
         """
-        has_target = row.y is not None and self.suspects.due
-        self.suspects.update({**row.x, session.target: row.y} if has_target else row.x)
+        if self.suspects.due:
+            self.suspects.update({**row.x, session.target: row.y} if row.y is not None else row.x)
+        else:
+            self.suspects.skip()
         if row.when is not None:
             self.times.add(session.notes.record.rounds - 1, row.when)
         if self.expectations is not None:

@@ -138,7 +138,9 @@ class Samples:
         target, time, key, ignore = self._target, self._time, self._key, self._ignore
         for line in self._reader:
             record = line.record
-            row = Row(line.number, record, error=line.error, note=self._noted(line), file=line.file)
+            row = Row(line.number, record, error=line.error, file=line.file)
+            if line.note:
+                row.note = self._noted(line)
             if target is not None:
                 row.y = record.pop(target, None)
             if key is not None:
