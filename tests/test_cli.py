@@ -496,7 +496,7 @@ def test_a_file_that_breaks_off_saves_what_was_read(csv, tmp_path):
     assert len(lines_of(out)) > 20
 
 
-# run: called in a wrong way
+# run: wrong usage
 
 
 @pytest.mark.parametrize(
