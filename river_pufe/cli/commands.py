@@ -164,7 +164,7 @@ def run(
         pathlib.Path | None,
         typer.Option(
             metavar="PATH",
-            help="Save the model at the end: as a pickle if its name ends in .pickle or .pkl, as a database with --key.",
+            help="Save the model at the end: a pickle if the name ends in .pickle or .pkl, a database with --key.",
         ),
     ] = None,
     save_every: Annotated[
