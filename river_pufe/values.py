@@ -65,17 +65,22 @@ def _cure(value: object) -> str:
     if isinstance(value, str) and not value.strip():
         return "leave the key out where there is no value"
     if isinstance(value, str):
-        if _DECIMAL_COMMA.fullmatch(value.strip()):
-            return "make a number of it with float(value.replace(',', '.'))"
-        try:
-            float(value)
-        except ValueError:
-            return (
-                "encode strings and pass numbers on, with (compose.SelectType(str) | preprocessing.OneHotEncoder()) + "
-                "compose.SelectType(numbers.Number) in front of the model"
-            )
-        return "make a number of it with float(…)"
+        return conversion(value) or (
+            "encode strings and pass numbers on, with (compose.SelectType(str) | preprocessing.OneHotEncoder()) + "
+            "compose.SelectType(numbers.Number) in front of the model"
+        )
     return "turn it into numbers first, one key each"
+
+
+def conversion(text: str) -> str | None:
+    """How to make a number of a string that is written as one; None if it is not."""
+    if _DECIMAL_COMMA.fullmatch(text.strip()):
+        return "make a number of it with float(value.replace(',', '.'))"
+    try:
+        float(text)
+    except ValueError:
+        return None
+    return "make a number of it with float(…)"
 
 
 def is_there(value: object) -> bool:

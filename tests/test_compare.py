@@ -341,6 +341,9 @@ def test_every_method_is_tested_against_the_best():
             stats.ttest_rel(scores["U", "PUFE", None], scores["U", name, 1.0]).pvalue
         )
     assert f"| made up-U | {row.against_top['NOGD']:.2g} |" in compare.significance([handmade(scores)])
+    single = handmade({key: values[:1] for key, values in scores.items()})
+    assert compare.significance([single]) == ""
+    assert "of 1 run." in compare.to_markdown([single])
 
 
 def test_what_has_diverged_is_not_printed_with_digits():

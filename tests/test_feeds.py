@@ -14,7 +14,7 @@ from river import linear_model, metrics
 from test_cli import call, lines_of, samples, spawn, wait_for, warm, write_csv, write_jsonl, x_of
 
 from river_pufe import PUFEClassifier, files, state
-from river_pufe.cli import alarms, ranking, saved
+from river_pufe.cli import alarms, ranking, saved, show
 from river_pufe.cli import tally as tally_of
 
 
@@ -51,6 +51,18 @@ def test_long_readings_late_and_twice_are_counted(tmp_path):
     output = call("run", file, "--long", "time,sensor,value", "--every", "60s", "--target", "warm", "--ignore", "heat")
     assert "1 late reading" in output
     assert "1 duplicate reading" in output
+
+
+def test_a_target_that_reports_at_other_times_is_told(tmp_path):
+    rows = [{"t": 600 * t + 90 * i, "s": "ab"[i], "v": t % 5 + i} for t in range(100) for i in range(2)]
+    long = [write_csv(tmp_path / "a.csv", rows), "--long", "t,s,v", "--target", "b", "--task", "regression"]
+    output = " ".join(call("run", *long[:-2], "--every", "1min", code=2).split())
+    assert "there is no value of 'b' in the first 100 samples" in output
+    assert "say a longer --every, or --hold" in output
+    assert "100 targets without other readings" in call("run", *long, "--every", "1min")
+    assert "Progressive validation of 99 samples" in call("run", *long, "--every", "10min")
+    # What holds ends with the last reading of a sensor, and with it the last sample.
+    assert "Progressive validation of 98 samples" in call("run", *long, "--every", "1min", "--hold", "5min")
 
 
 def test_sensors_may_be_named_by_several_columns(tmp_path):
@@ -123,6 +135,7 @@ def test_nested_json_with_numbers_in_strings(tmp_path):
     output = call("run", write_jsonl(tmp_path / "a.jsonl", rows), "--target", "label.fault")
     assert "s.a, s.b.c" in output
     assert "label.fault, for example False: classification" in output
+    assert "did you mean 'label.fault'?" in call("run", tmp_path / "a.jsonl", "--target", "fault", code=2)
 
 
 def test_libsvm_leaves_out_zeros(tmp_path):
@@ -219,7 +232,20 @@ def test_time_that_runs_backwards_is_told(tmp_path):
     rows = [{"t": 100 + (i if i != 30 else -5), "x": i, "y": i % 2} for i in range(60)]
     output = call("run", write_csv(tmp_path / "a.csv", rows), "--target", "y", "--time", "t")
     assert "line 32: time runs backwards: 95 after 129" in output
-    assert "1 time that runs backwards" in output
+    assert "1 step back in time" in output
+
+
+@pytest.mark.parametrize(
+    ("one", "many"),
+    [
+        ("1 row of units", "2 rows of units"),
+        ("1 step back in time", "2 steps back in time"),
+        ("1 target without other readings", "2 targets without other readings"),
+        ("1 repeated header", "2 repeated headers"),
+    ],
+)
+def test_what_was_left_out_is_counted_in_words(one, many):
+    assert [show.count(n, one[2:]) for n in (1, 2)] == [one, many]
 
 
 # A pipe.
@@ -374,6 +400,15 @@ def test_a_threshold_raises_alarms(plant, tmp_path):
     values = values_of(output)
     hits = sum(line["alarm"] and line["target"] == "fault" for line in lines)
     assert values["precision of fault"] == pytest.approx(100 * hits / n, abs=0.1)
+
+
+@pytest.mark.parametrize("threshold", [0, 1])
+def test_a_threshold_holds_for_the_rival_as_well(plant, threshold):
+    rest = ["--target", "state", "--time", "at", "--ignore", "time", "--threshold", threshold]
+    output = call("run", plant, *rest, "--rival")
+    (row,) = [line.split() for line in output.splitlines() if "recall of fault" in line]
+    # Before the first fault it is not known which class matters.
+    assert [float(cell.rstrip("%")) > 90 for cell in row[-2:]] == [threshold == 0] * 2
 
 
 def test_a_budget_of_alarms_is_kept(plant, tmp_path):

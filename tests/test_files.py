@@ -430,6 +430,12 @@ def test_libsvm(tmp_path):
     assert found[3] == {"label": 0.5}
 
 
+def test_a_line_of_libsvm_may_have_no_features(tmp_path):
+    found = told(write(tmp_path / "a.libsvm", "1 1:2\n0\n1:2 2:3\n"))
+    assert found == [{"label": 1.0, "1": 2.0}, {"label": 0.0}, found[2]]
+    assert found[2].endswith("it has no label")
+
+
 @pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "utf-16-le"])
 def test_other_encodings(tmp_path, encoding):
     text = 'größe,y\n1,"ä\nö"\n2,ü\n'

@@ -541,6 +541,16 @@ def test_targets_that_are_no_numbers_are_refused(prototype, y):
 
 @any_regression
 @pytest.mark.parametrize(
+    ("y", "cure"),
+    [("21.1", r"float\(…\)"), ("21,1", r"replace\(',', '.'\)"), ("warm", "observe_one"), ("", "observe_one")],
+)
+def test_a_target_that_is_written_as_a_number_has_another_cure(prototype, y, cure):
+    with pytest.raises(ValueError, match=cure):
+        prototype.clone().validate(y)
+
+
+@any_regression
+@pytest.mark.parametrize(
     "y", [2, 2.0, np.int8(2), np.float32(2), np.array(2.0), decimal.Decimal(2), np.longdouble(2)], ids=repr
 )
 def test_numbers_of_all_kinds_are_floats(prototype, y):

@@ -30,13 +30,14 @@ def bad_feature(x: Mapping[typing.Any, typing.Any], share_of_numbers: Mapping[ty
             number(name, value)
         except ValueError:
             cure = _cure(name, value, share_of_numbers.get(name, 0.0))
-            return f"{brief(name)} is {brief(value)}, which is not a finite number: {cure}"
+            kind = "finite number" if isinstance(value, float) else "number"
+            return f"{brief(name)} is {brief(value)}, which is not a {kind}: {cure}"
     return None
 
 
 def bad_target(name: str, y: typing.Any, classifies: bool) -> str:
     """What is wrong with a target, and how to go on."""
-    kind = "class" if classifies else "finite number"
+    kind = "class" if classifies else "finite number" if isinstance(y, float) else "number"
     cures = "(see --task)"
     if isinstance(y, str):
         cures = f"if it stands for an absent one, say --na {_quoted(y)}; if it is a class, --task classification"

@@ -9,7 +9,7 @@ import numpy as np
 from .ranking import bucket, least
 
 _DAY = 86400.0
-#: What is remembered: the samples of so many alarms, but no fewer than so many samples.
+#: What is remembered: the samples of this many alarms, but at least this many samples.
 _ALARMS, _SAMPLES = 20, 500
 #: By which factor the quantile is corrected at most.
 _CORRECTION = 2.0
@@ -18,14 +18,14 @@ _OFTEN = 50
 
 
 class Budget:
-    """A threshold that so many samples a day exceed, in the long run.
+    """A threshold that a given number of samples a day exceed, in the long run.
 
     It is the quantile of the latest probabilities that leaves as many above it as alarms are wanted, given the number
     of samples per day, and somewhat higher or lower if there were too many or too few alarms lately. It remembers the
     samples of some twenty to forty alarms, at least five hundred, so that it follows drift and forgets what a model
     said before it had learned anything.
 
-    **When to use it.** Where somebody has to look at each alarm, and has time for so many.
+    **When to use it.** Where somebody has to look at each alarm, and has time for this many.
 
     A sample costs O(1) amortized.
 

@@ -126,10 +126,14 @@ class Beginning:
     def _no_target(self, guessing: Guessing) -> show.UsageError:
         names = list(dict.fromkeys(key for row in guessing.rows for key in row.x))
         target = self._wanted.target or ""
-        return show.UsageError(
-            f"there is no value of {target!r} in the first {len(guessing.rows)} lines{meant(target, names)}. "
-            "If the values come later, say --task"
-        )
+        n, cure = show.count(len(guessing.rows), "line"), "If the values come later, say --task"
+        if self._wanted.long is not None:
+            n = show.count(len(guessing.rows), "sample")
+            cure = (
+                "If it reports at other times than the sensors, say a longer --every, or --hold so that their readings "
+                "last; if its values come later, say --task"
+            )
+        return show.UsageError(f"there is no value of {target!r} in the first {n}{meant(target, names)}. {cure}")
 
     def _start(self, task: str, guessing: Guessing) -> Session:
         wanted = self._wanted

@@ -25,6 +25,8 @@ def check_columns(reader: Reader, wanted: Iterable[str]) -> None:
 def meant(name: str, names: Sequence[str]) -> str:
     """What there is instead of a name that there is not: the one that is most like it, and some others."""
     lower = {known.lower(): known for known in reversed(names)}
-    close = difflib.get_close_matches(name.lower(), list(lower), n=1, cutoff=0.7)
-    suggestion = f": did you mean {lower[close[0]]!r}?" if close else ""
+    # What is nested is often asked for without the names of what it is in.
+    inner = {known.rpartition(".")[2]: known for known in lower}
+    close = difflib.get_close_matches(name.lower(), [*lower, *inner], n=1, cutoff=0.7)
+    suggestion = f": did you mean {lower[inner.get(close[0], close[0])]!r}?" if close else ""
     return f"{suggestion or ';'} {'It' if suggestion else 'it'} has {show.shorten(names, 12)}"

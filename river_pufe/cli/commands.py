@@ -21,7 +21,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Models that survive when features come and go, on streams in files and pipes.",
-    epilog="Exit codes: 0 all is well, 1 stopped by an error, 2 called in a wrong way, 3 bad lines were skipped, 129 "
+    epilog="Exit codes: 0 all is well, 1 stopped by an error, 2 wrong usage, 3 bad lines were skipped, 129 "
     "the terminal was closed, 130 interrupted by Ctrl-C, 143 terminated.",
 )
 
@@ -106,7 +106,8 @@ def run(
     hold: options.Hold = None,
     lateness: options.Lateness = None,
     wait: Annotated[
-        str | None, typer.Option(metavar="SPAN", help="How much later than others the target may come, with --long.")
+        str | None,
+        typer.Option(metavar="SPAN", help="How far behind the sensors the target may be in the file; with --long."),
     ] = None,
     positive: Annotated[
         str | None, typer.Option(metavar="CLASS", help="The class that matters; by default the rarer of two.")
@@ -119,7 +120,9 @@ def run(
     ] = None,
     alarms: Annotated[
         float | None,
-        typer.Option(min=0, metavar="PER_DAY", help="Set the threshold so that there are so many alarms a day."),
+        typer.Option(
+            min=0, metavar="PER_DAY", help="Set the threshold so that there are about this many alarms a day."
+        ),
     ] = None,
     rival: Annotated[bool, typer.Option("--rival", help="Show River's scaled linear model beside this one.")] = False,
     metric: Annotated[
@@ -132,20 +135,21 @@ def run(
         pathlib.Path | None,
         typer.Option(
             metavar="PATH",
-            help="Write a line for each sample, predicted before it is learned: JSON, or csv if the name ends so; - "
-            "for a pipe. An existing file is not overwritten.",
+            help="Write a line for each sample, predicted before it is learned: JSON, or csv if the name ends in .csv; "
+            "- for standard output. An existing file is not overwritten.",
         ),
     ] = None,
     events: Annotated[
         pathlib.Path | None,
-        typer.Option(metavar="PATH", help="Write a line for whatever happens to the features: JSON, or csv."),
+        typer.Option(metavar="PATH", help="Write a line for whatever happens to the features, as JSON or csv."),
     ] = None,
     recovered: Annotated[
         pathlib.Path | None,
         typer.Option(
             metavar="PATH",
             help="Write a line for each sample and feature, vanished ones as well: what it should read given the "
-            "others, and the deviation of that. JSON, or csv. Shows how well the others explain each feature.",
+            "others, and the standard deviation of that, as JSON or csv. At the end it is shown how well the others "
+            "explain each feature.",
         ),
     ] = None,
     append: Annotated[
@@ -160,12 +164,14 @@ def run(
         pathlib.Path | None,
         typer.Option(
             metavar="PATH",
-            help="Save the model, as it is in the end; as a pickle if the name says so, and with --key as a database.",
+            help="Save the model at the end: a pickle if the name ends in .pickle or .pkl, a database with --key.",
         ),
     ] = None,
     save_every: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Save it every N samples as well, so no more are ever lost."),
+        typer.Option(
+            min=1, metavar="N", help="Also save it every N samples, so that a crash loses no more than these."
+        ),
     ] = None,
     load: Annotated[
         pathlib.Path | None,

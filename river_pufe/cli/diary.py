@@ -13,7 +13,7 @@ from .expected import Expectations
 from .messages import Messages
 from .outputs import Output
 from .samples import Row
-from .session import Session
+from .session import Answer, Session
 from .wanted import Wanted
 
 _PREDICTED = ("file", "line", "time", "target", "prediction", "probability", "alarm")
@@ -42,6 +42,8 @@ class Diary:
         Values that may stand for absent ones.
     expectations
         What each feature should have read, if that is wanted.
+    n_alarms
+        Number of alarms.
 
     """
 
@@ -55,6 +57,7 @@ class Diary:
         self.times = Series(200)
         self.moments: dict[int, typing.Any] = {}
         self.suspects = files.Suspects()
+        self.n_alarms = 0
 
     def __enter__(self) -> Diary:
         for output in (self._predictions, self._events, self.expectations):
@@ -65,7 +68,7 @@ class Diary:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def note(self, row: Row, session: Session, prediction: typing.Any) -> None:
+    def note(self, row: Row, session: Session, answer: Answer | None) -> None:
         """Note a sample.
 
         Parameters
@@ -74,21 +77,23 @@ class Diary:
             The sample.
         session
             The model at work, which has learned from it.
-        prediction
+        answer
             What it predicted before; None if it knew nothing by then.
 
         """
-        has_target = row.y is not None and self.suspects.due
-        self.suspects.update({**row.x, session.target: row.y} if has_target else row.x)
+        if self.suspects.due:
+            self.suspects.update({**row.x, session.target: row.y} if row.y is not None else row.x)
+        else:
+            self.suspects.skip()
         if row.when is not None:
-            self.times.add(session.record.rounds - 1, row.when)
+            self.times.add(session.notes.record.rounds - 1, row.when)
         if self.expectations is not None:
             self.expectations.note(self._where(row), session.seen, session.expected)
         news = session.news()
         if news:
             self._note_events(news, row, session)
-        if self._predictions is not None or session.alarming:
-            self._note_answer(row, session, prediction)
+        if self._predictions is not None or session.judge.alarming:
+            self._note_answer(row, session, answer)
 
     def note_unanswered(self, row: Row) -> None:
         """Note a sample that came before there was a model."""
@@ -112,24 +117,23 @@ class Diary:
             }
             self.moments = {at: when for at, when in self.moments.items() if at in known}
 
-    def _note_answer(self, row: Row, session: Session, prediction: typing.Any) -> None:
-        knew = prediction is not None
-        answer = self._where(row) | ({"target": row.y} if row.y is not None else {})
-        label = answer["prediction"] = session.decide(prediction) if knew else None
-        positive = session.positive
-        if session.classifies and knew:
-            answer["probabilities"] = {_name(name): p for name, p in prediction.items()}
-            answer["probability"] = prediction.get(positive if positive is not None else label)
-        if session.alarming:
-            answer["alarm"] = knew and positive is not None and label == positive
-            if answer["alarm"]:
-                session.n_alarms += 1
-                told = f"{_place(row)}: alarm, {_name(label)} {answer['probability']:.3f}"
+    def _note_answer(self, row: Row, session: Session, answer: Answer | None) -> None:
+        noted = self._where(row) | ({"target": row.y} if row.y is not None else {})
+        label = noted["prediction"] = answer.decided if answer is not None else None
+        positive = session.judge.positive
+        if session.classifies and answer is not None:
+            noted["probabilities"] = {_name(name): p for name, p in answer.prediction.items()}
+            noted["probability"] = answer.prediction.get(positive if positive is not None else label)
+        if session.judge.alarming:
+            noted["alarm"] = answer is not None and positive is not None and label == positive
+            if noted["alarm"]:
+                self.n_alarms += 1
+                told = f"{_place(row)}: alarm, {_name(label)} {noted['probability']:.3f}"
                 self._messages.tell("alarm", told, "bold")
         if self._predictions is not None:
             if not self._predictions.is_csv:
-                answer.pop("probability", None)
-            self._predictions.write(answer)
+                noted.pop("probability", None)
+            self._predictions.write(noted)
 
     def _where(self, row: Row) -> dict[str, typing.Any]:
         where: dict[str, typing.Any] = {"file": row.file} if row.file else {}

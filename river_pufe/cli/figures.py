@@ -15,10 +15,10 @@ from ..plot.record import Presence, Series, Timeline
 from ..values import Array
 from . import show
 
-#: The views of the experts in the words of a user.
+#: The views of the experts in the words of a user. Where nothing is absent the first two see the same.
 _VIEWS = {
-    "present": "features as they are",
-    "recovered": "with recovered features",
+    "present": "features present",
+    "recovered": "absent ones recovered",
     "fresh": "learned since the change",
 }
 
@@ -51,7 +51,7 @@ class Picture(typing.NamedTuple):
     model: typing.Any
     curves: Mapping[str, Sequence[tuple[int, float]]] = {}
     label: str = ""
-    weights: Series | None = None
+    weights: Iterable[tuple[int, Mapping[str, float]]] | None = None
     changes: Sequence[int] = ()
     times: Series | None = None
     timeline: Timeline | None = None

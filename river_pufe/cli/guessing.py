@@ -51,9 +51,12 @@ class Guessing:
 
     @property
     def example(self) -> typing.Any:
-        """A target of the kind that the majority is of."""
+        """The most frequent target of the kind that the majority is of."""
         are_labels = [isinstance(y, str | bool) for y in self.targets]
-        return self.targets[are_labels.index(2 * sum(are_labels) >= len(are_labels))]
+        are_usual = 2 * sum(are_labels) >= len(are_labels)
+        usual = [y for y, is_label in zip(self.targets, are_labels) if is_label is are_usual]
+        counts = collections.Counter(map(repr, usual))
+        return max(usual, key=lambda y: counts[repr(y)])
 
     @property
     def shares(self) -> dict[typing.Any, float]:

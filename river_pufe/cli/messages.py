@@ -12,7 +12,7 @@ _FEW = 3
 
 
 class Messages:
-    """Lines for the user, no more than so many of a kind.
+    """Lines for the user, no more than a few of a kind.
 
     Parameters
     ----------

@@ -49,33 +49,38 @@ FormatOption = Annotated[Format | None, typer.Option("--format", help="The forma
 Encoding = Annotated[
     str | None, typer.Option(metavar="NAME", help="Encoding of text, such as latin-1; by default UTF-8.")
 ]
-DecimalComma = Annotated[bool, typer.Option("--decimal-comma", help="Read 1,5 as a number, as is usual between ;")]
+DecimalComma = Annotated[
+    bool, typer.Option("--decimal-comma", help="Read 1,5 as a number, as is done anyway where ; separates the cells.")
+]
 OnErrorOption = Annotated[
-    OnError, typer.Option("--on-error", help="What to do at a bad line: stop there, or skip it. Both say why.")
+    OnError, typer.Option("--on-error", help="Whether to stop at a bad line or to skip it; either way it is said why.")
 ]
 LongOption = Annotated[
     str | None,
     typer.Option(
         "--long",
         metavar="TIME,SENSOR,VALUE",
-        help="A line is one reading, and these are its columns; several in the middle name the sensor together. Then "
-        "--target and --ignore are sensors. Needs --every.",
+        help="Each line is a reading, and these are its columns; several in the middle name the sensor together. "
+        "--target and --ignore are sensors then. Needs --every.",
     ),
 ]
 Every = Annotated[
     str | None,
-    typer.Option(metavar="SPAN", help="Readings of each such interval, 30s, 1min or 2h, make a sample; with --long."),
+    typer.Option(
+        metavar="SPAN", help="The readings of each such interval, 30s, 1min or 2h, make a sample; with --long."
+    ),
 ]
 Hold = Annotated[
-    str | None, typer.Option(metavar="SPAN", help="How long a reading holds, of sensors that report on change.")
+    str | None,
+    typer.Option(metavar="SPAN", help="How long a reading holds, where sensors report only when something changes."),
 ]
 Lateness = Annotated[
-    str | None, typer.Option(metavar="SPAN", help="How much later than others a reading may come in the file.")
+    str | None, typer.Option(metavar="SPAN", help="How far behind the others a reading may be in the file.")
 ]
 Aggregate = Annotated[
     Literal["last", "mean"], typer.Option(help="Which value of an interval counts: its last one, or the mean.")
 ]
-Figure = Annotated[pathlib.Path | None, typer.Option(metavar="PATH", help="Draw what happened: .png, .svg or .pdf.")]
+Figure = Annotated[pathlib.Path | None, typer.Option(metavar="PATH", help="Draw what happened, as .png, .svg or .pdf.")]
 
 
 def as_long(

@@ -29,7 +29,7 @@ h1 {{ font-size: 1.6rem; }} h2 {{ font-size: 1.2rem; margin-top: 2.2rem; }}
 table {{ border-collapse: collapse; font-variant-numeric: tabular-nums; }}
 th, td {{ padding: .25rem .8rem; text-align: left; vertical-align: top; border-bottom: 1px solid #8884; }}
 td.number, th.number {{ text-align: right; }}
-td {{ overflow-wrap: normal; white-space: nowrap; }}
+th, td {{ overflow-wrap: normal; white-space: nowrap; }}
 td.list {{ white-space: normal; min-width: 12rem; }}
 img {{ width: 100%; min-width: 46rem; height: auto; background: white; border-radius: 4px; }}
 .bar {{ display: inline-block; height: .7em; background: #0072B2; vertical-align: baseline; }}
@@ -74,11 +74,11 @@ def write_report(
 
     """
     title = f"{session.target}: {', '.join(pathlib.PurePath(name).name for name in names)}"
-    image = base64.b64encode(figures.as_bytes(session.picture(times))).decode()
+    image = base64.b64encode(figures.as_bytes(session.notes.picture(session.model, times))).decode()
     alt = "When each key was there, the metric over time, and what the predictions rely on."
     parts = [f"<p>{html.escape('; '.join(remarks))}.</p>"]
     if session.tables:
-        head = f"Progressive validation of {show.count(session.scores.n, 'sample')}"
+        head = f"Progressive validation of {show.count(session.judge.scores.n, 'sample')}"
         tables = session.tables
         metrics = list(dict.fromkeys(name for table in tables.values() for name in table))
         rows = [(name, *(table.get(name, "-") for table in tables.values())) for name in metrics]
@@ -100,7 +100,7 @@ def write_report(
 
 def _features(session: Session, times: Series) -> str:
     known = list(times)
-    record, gone = session.record, set(session.model.vanished)
+    record, gone = session.notes.record, set(session.model.vanished)
     n_rounds = max(record.rounds - record.start, 1)
     rows = []
     for key in record.keys[:_SENSORS]:
@@ -113,7 +113,7 @@ def _features(session: Session, times: Series) -> str:
     n_others = len(record.keys) - len(rows) + record.n_others
     note = f'<p class="note">… and {n_others:,} more.</p>' if n_others else ""
     heads = ("first seen about", "last seen about") if known else ("first round", "last round")
-    table = _table(("feature", "alive", *heads, "share since", ""), rows, right=(4,) if known else (2, 3, 4))
+    table = _table(("feature", "alive", *heads, "present", ""), rows, right=(4,) if known else (2, 3, 4))
     return _section("Features", table + note)
 
 

@@ -45,8 +45,9 @@ class Results:
     def tell(self, seconds: float) -> None:
         """Show metrics, spaces, and what is worth telling about the samples."""
         session, out = self._session, self._messages.out
-        if session.scores.n:
-            title = f"Progressive validation of {show.count(session.scores.n, 'sample')}"
+        judge = session.judge
+        if judge.scores.n:
+            title = f"Progressive validation of {show.count(judge.scores.n, 'sample')}"
             out.print(show.scores_table(title, session.tables))
         if session.fleet is None:
             out.print(show.spaces_table(session.model.spaces, times=self._diary.moments if self._diary.times else None))
@@ -60,8 +61,8 @@ class Results:
             *self._remarks(),
         ]
         self._messages.say("\n" + "; ".join(parts))
-        if session.lacks_positive:
-            names = [str(name) for name in session.classes]
+        if judge.positive is not None and judge.classes and judge.positive not in judge.classes:
+            names = [str(name) for name in judge.classes]
             missing = f"{session.target} has no class {self._wanted.positive!r} (see --positive)"
             self._messages.say(f"{missing}{meant(self._wanted.positive or '', names)}", "yellow")
         for suspect in self._diary.suspects.found:
@@ -72,7 +73,7 @@ class Results:
         session, samples = self._session, self._samples
         unlabelled = session.rounds - session.n_learned
         parts = [f"{unlabelled:,} without a target"] if unlabelled else []
-        parts += [show.count(session.n_alarms, "alarm")] if session.alarming else []
+        parts += [show.count(self._diary.n_alarms, "alarm")] if session.judge.alarming else []
         parts += [f"{show.count(self._n_bad, 'bad line')} skipped"] if self._n_bad else []
         parts += [show.count(samples.n_readings, "reading")] if samples.n_readings else []
         return parts + [show.count(n, kind) for kind, n in samples.skipped.items() if n]
@@ -105,7 +106,7 @@ class Results:
         save_model(path, self._wanted, self._session, self._diary)
 
     def _save_figure(self, path: pathlib.Path) -> None:
-        draw(path, self._session.picture(self._diary.times))
+        draw(path, self._session.notes.picture(self._session.model, self._diary.times))
 
     def _save_report(self, path: pathlib.Path) -> None:
         remarks = [show.count(self._session.rounds, "sample"), *self._remarks()]

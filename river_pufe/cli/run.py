@@ -102,8 +102,8 @@ class Run:
         session = self._beginning.session
         if session is None:
             return ""
-        label, value = next(iter(session.scores.curves.items()))
-        return f"{session.rounds:,} samples" + (f"  {label}: {value():.4g}" if session.scores.n else "")
+        label, value = next(iter(session.judge.scores.curves.items()))
+        return f"{session.rounds:,} samples" + (f"  {label}: {value():.4g}" if session.judge.scores.n else "")
 
     def _take(self, row: Row) -> None:
         if row.line:
@@ -124,12 +124,12 @@ class Run:
 
     def _step(self, row: Row, session: Session) -> None:
         try:
-            x = session.checked(row.x) if self._wanted.one_hot else row.x
-            prediction = session.step(x, row.y, row.at, row.key)
+            x = session.kinds.strings_as_such(row.x) if self._wanted.one_hot else row.x
+            answer = session.step(x, row.y, row.at, row.key)
         except ValueError as error:
             self._reject(row, str(error))
             return
-        self._diary.note(row, session, prediction)
+        self._diary.note(row, session, answer)
         path, every = self._wanted.save, self._wanted.save_every
         if path is not None and every is not None and session.rounds % every == 0:
             save_model(path, self._wanted, session, self._diary)

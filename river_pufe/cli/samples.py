@@ -138,7 +138,9 @@ class Samples:
         target, time, key, ignore = self._target, self._time, self._key, self._ignore
         for line in self._reader:
             record = line.record
-            row = Row(line.number, record, error=line.error, note=self._noted(line), file=line.file)
+            row = Row(line.number, record, error=line.error, file=line.file)
+            if line.note:
+                row.note = self._noted(line)
             if target is not None:
                 row.y = record.pop(target, None)
             if key is not None:
@@ -163,7 +165,7 @@ class Samples:
         except ValueError:
             return
         if row.at < self._latest:
-            self.skipped["time that runs backwards"] += 1
+            self.skipped["step back in time"] += 1
             row.warning = f"time runs backwards: {when} after {self._before}"
         self._latest, self._before = row.at, when
 
@@ -200,11 +202,16 @@ class Samples:
                 waiting.push(gathering.add(when, sensor, value))
             for sample, y in waiting.ready(now - gathering.lateness):
                 yield self._gathered(row, sample, y)
-            self.skipped["late reading"] = gathering.n_late
-            self.skipped["duplicate reading"] = gathering.n_duplicates
+            self._count(gathering, waiting)
         waiting.push(gathering.flush())
         for sample, y in waiting.ready(math.inf):
             yield self._gathered(row, sample, y)
+        self._count(gathering, waiting)
+
+    def _count(self, gathering: files.Gathering, waiting: files.Waiting) -> None:
+        self.skipped["late reading"] = gathering.n_late
+        self.skipped["duplicate reading"] = gathering.n_duplicates
+        self.skipped["target without other readings"] = waiting.n_alone
 
     def _gathered(self, row: Row, sample: files.Gathered, y: typing.Any) -> Row:
         when = files.isoformat(sample.start)

@@ -162,7 +162,7 @@ class Numbers:
         self._window: typing.Any = utils.Rolling(kinds[self._first], window_size=window)
         self.n = 0
 
-    def update(self, y: float, prediction: float, label: typing.Any = None) -> None:
+    def update(self, y: float, prediction: float) -> None:
         """Take a sample into account."""
         self.n += 1
         for metric in self._metrics.values():

@@ -6,6 +6,7 @@ import contextlib
 import importlib.util
 import os
 import pathlib
+import re
 import sys
 import typing
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -82,8 +83,9 @@ def say(out: console.Console, message: str, style: str = "") -> None:
 
 
 def count(n: int, what: str) -> str:
-    """How many of something there are."""
-    return f"{n:,} {what}" + "s" * (n != 1)
+    """How many of something there are; more about it may follow, as in ``"row of units"``."""
+    noun, more = re.fullmatch(r"(.+?)( (?:of|back|without) .+)?", what).groups("")  # type: ignore[union-attr]
+    return f"{n:,} {noun}{'s' * (n != 1)}{more}"
 
 
 def shorten(keys: Sequence[Key], most: int = 4) -> str:

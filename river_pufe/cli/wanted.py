@@ -11,7 +11,7 @@ from .. import files
 from ..files.cells import Cells
 from . import keyed, outputs, show
 from .samples import Long
-from .session import Settings
+from .settings import Settings
 
 
 @dataclasses.dataclass(kw_only=True)

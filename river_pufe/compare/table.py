@@ -173,7 +173,8 @@ def _escaped(text: str) -> str:
 def significance(comparisons: Sequence[Comparison]) -> str:
     """p-value of the paired t-test between each method and the best one of its row, in Markdown.
 
-    Many tests find something by chance: of twenty without any difference one is below 0.05.
+    Many tests find something by chance: of twenty without any difference one is below 0.05. The table is empty where
+    each method ran once, since nothing can be tested then.
 
     Parameters
     ----------
@@ -181,6 +182,8 @@ def significance(comparisons: Sequence[Comparison]) -> str:
         What `run` gives.
 
     """
+    if all(comparison.runs == 1 for comparison in comparisons):
+        return ""
     methods = _methods(comparisons)
     lines = []
     for row in rows(comparisons):
@@ -235,7 +238,7 @@ def _legend(comparisons: Sequence[Comparison], tested: bool) -> str:
     parts = [
         " or ".join(measures[kind] for kind in sorted(kinds))
         + " over the rounds of the current space, mean ± standard deviation of "
-        + f"{' or '.join(map(str, runs))} runs.",
+        + f"{' or '.join(map(str, runs))} run{'s' if runs != [1] else ''}.",
         f"P: the overlap of {' or '.join(map(str, overlaps))} rounds is predictable, U: it is not.",
         "Bold: the best; •: the best of the base models NOGD, ROGD-f and ROGD-u; —: cannot run.",
     ]

@@ -75,13 +75,14 @@ class Cells:
 
     def rows(self, columns: Collection[str], rows: Collection[Collection[str]]) -> list[Record]:
         """The same for many rows, each as long as there are columns; column by column is several times faster."""
-        values = list(map(self._column, zip(*rows)))
-        if not any(None in column for column in values):
+        found = list(map(self._column, zip(*rows)))
+        values = [column for column, _ in found]
+        if all(is_full for _, is_full in found):
             return [dict(zip(columns, row)) for row in zip(*values)]
         return [{name: value for name, value in zip(columns, row) if value is not None} for row in zip(*values)]
 
-    def _column(self, cells: Sequence[str]) -> list[typing.Any]:
-        """The values of the cells of a column."""
+    def _column(self, cells: Sequence[str]) -> tuple[list[typing.Any], bool]:
+        """The values of the cells of a column, and whether none is absent."""
         texts: Sequence[str] = [cell.replace(",", ".") for cell in cells] if self.decimal_comma else cells
         if "" in texts:
             texts = [text or "nan" for text in texts]
@@ -93,10 +94,11 @@ class Cells:
             return self._mixed(cells)
         total = sum(numbers)
         if total == total and not self._absent_numbers:
-            return numbers
-        return [value if value == value and value not in self._absent_numbers else None for value in numbers]
+            return numbers, True
+        absent = self._absent_numbers
+        return [value if value == value and value not in absent else None for value in numbers], False
 
-    def _mixed(self, cells: Sequence[str]) -> list[typing.Any]:
+    def _mixed(self, cells: Sequence[str]) -> tuple[list[typing.Any], bool]:
         known, values = self._known, []
         for cell in cells:
             # Most strings come again and again, and that they are no numbers takes long to find out.
@@ -107,7 +109,7 @@ class Cells:
             if not isinstance(value, float) and len(known) < _KNOWN:
                 known[cell] = value
             values.append(value)
-        return values
+        return values, None not in values
 
     def flat(self, values: Mapping[str, typing.Any], prefix: str = "") -> Record:
         """The values of an object, as a flat record: what is nested has names with dots."""

@@ -103,10 +103,14 @@ class Suspects:
         """Whether the next sample is looked at."""
         return not self._skip
 
+    def skip(self) -> None:
+        """Leave a sample out that is not due."""
+        self._skip -= 1
+
     def update(self, x: Mapping[typing.Any, typing.Any]) -> None:
         """Take a sample into account."""
         if self._skip:
-            self._skip -= 1
+            self.skip()
             return
         self._skip = self._rng.randrange(2 * self._stride - 1)
         self._seen += 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import typing
 from collections.abc import Iterable, Iterator
 
 from river import stream
@@ -24,11 +25,20 @@ def read(lines: Iterable[str], cells: Cells) -> Iterator[Line]:
         if not text:
             continue
         try:
-            x, y = next(stream.iter_libsvm(io.StringIO(" ".join(text.split())), target_type=str))
+            yield Line(number, cells.flat(_record(text)))
         except ValueError as error:
             yield Line(number, error=f"is not LIBSVM, a label and name:value pairs: {error}")
-        else:
-            yield Line(number, cells.flat({LABEL: y} | {str(name): value for name, value in x.items()}))
+
+
+def _record(text: str) -> dict[str, typing.Any]:
+    label, *pairs = text.split()
+    if ":" in label:
+        raise ValueError("it has no label")
+    if not pairs:
+        # River's reader needs a feature, but where all are zero there is none.
+        return {LABEL: label}
+    x, _ = next(stream.iter_libsvm(io.StringIO(" ".join([label, *pairs])), target_type=str))
+    return {LABEL: label} | {str(name): value for name, value in x.items()}
 
 
 def looks_like(line: str) -> bool:

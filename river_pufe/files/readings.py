@@ -262,6 +262,11 @@ class Waiting:
     wait
         How long a sample waits for its target.
 
+    Attributes
+    ----------
+    n_alone
+        Number of targets in whose interval no other sensor reported.
+
     """
 
     def __init__(self, every: float, target: Hashable, wait: Span | None) -> None:
@@ -269,6 +274,7 @@ class Waiting:
         self._wait = 0.0 if wait is None else seconds(wait)
         self._samples: list[Gathered] = []
         self._targets: dict[int, tuple[float, typing.Any]] = {}
+        self.n_alone = 0
 
     def push(self, samples: Iterable[Gathered]) -> None:
         """Take the samples of intervals that are over."""
@@ -293,4 +299,8 @@ class Waiting:
             # Targets of intervals before this one have no sample.
             for earlier in [number for number in self._targets if number < interval]:
                 del self._targets[earlier]
+                self.n_alone += 1
             yield sample, y
+        if now == math.inf:
+            self.n_alone += len(self._targets)
+            self._targets.clear()

@@ -19,8 +19,6 @@ from .times import is_time
 _DELIMITERS = ",;\t|"
 #: The lines that InfluxDB writes above each header.
 _ANNOTATIONS = ("#group", "#datatype", "#default", "#constant")
-#: Number of a line, the cells of the row that begins there, and what is wrong with it.
-_Row = tuple[int, list[str], str]
 #: What stands for an absent value in one feed or another: not a unit.
 ABSENT_WORDS = frozenset(
     {"unknown", "unavailable", "na", "n/a", "nan", "null", "none", "nil", "missing", "-", "--", "?"}
@@ -102,40 +100,40 @@ class CsvFile:
         yield from lines
 
     def _lines(self) -> Iterator[Line]:
-        rows: list[_Row] = []
-        try:
-            for row in self._taken_apart():
-                rows.append(row)
-                if len(rows) * len(self.columns) >= self._n_cells:
-                    yield from self._read(rows)
-                    rows = []
-        except FileError:
-            yield from self._read(rows)
-            raise
-        yield from self._read(rows)
-
-    def _taken_apart(self) -> Iterator[_Row]:
-        while True:
-            number = self._skipped + self._rows.line_num + 1
+        is_over = False
+        while not is_over:
+            n_rows = max(self._n_cells // max(len(self.columns), 1), 1)
+            numbers, rows, error = [self._next_number], [], ""
             try:
-                cells = next(self._rows)
-            except StopIteration:
-                return
-            except csv.Error as error:
-                last = self._skipped + self._rows.line_num
-                span = f" (up to line {last}: is a quote never closed?)" if last > number else ""
-                yield number, [], f"is not csv: {error}{span}"
-                continue
-            yield number, cells, ""
+                for cells in itertools.islice(self._rows, n_rows):
+                    rows.append(cells)
+                    numbers.append(self._next_number)
+                is_over = len(rows) < n_rows
+            except csv.Error as reason:
+                last = self._next_number - 1
+                span = f" (up to line {last}: is a quote never closed?)" if last > numbers[-1] else ""
+                error = f"is not csv: {reason}{span}"
+            except FileError:
+                yield from self._read(numbers, rows)
+                raise
+            yield from self._read(numbers, rows)
+            if error:
+                yield Line(numbers[-1], error=error)
 
-    def _read(self, rows: list[_Row]) -> Iterator[Line]:
+    @property
+    def _next_number(self) -> int:
+        """Number of the line after those that were read."""
+        number: int = self._skipped + self._rows.line_num + 1
+        return number
+
+    def _read(self, numbers: list[int], rows: list[list[str]]) -> Iterator[Line]:
         """The lines that rows are, up to the last one or to one that changes what those after it mean."""
         while rows:
             columns, expected, n_read = self.columns, self._expects_header, 0
-            as_usual = [] if expected else [cells for _, cells, _ in rows if len(cells) == len(columns)]
+            as_usual = [] if expected else [cells for cells in rows if len(cells) == len(columns)]
             records = iter(self._cells.rows(columns, as_usual) if len(rows) > 1 else ())
             are_text = is_text("".join(map("".join, as_usual)))
-            for number, cells, error in rows:
+            for number, cells in zip(numbers, rows):
                 n_read += 1
                 if len(cells) == len(columns) and not expected:
                     record = next(records, None) or self._cells.row(columns, cells)
@@ -143,13 +141,11 @@ class CsvFile:
                         self._has_numbers = True
                         yield Line(number, record)
                         continue
-                if error:
-                    yield Line(number, error=error)
-                elif cells and (line := self._other(number, cells)) is not None:
+                if cells and (line := self._other(number, cells)) is not None:
                     yield line
                 if self.columns is not columns or self._expects_header is not expected:
                     break
-            rows = rows[n_read:]
+            numbers, rows = numbers[n_read:], rows[n_read:]
 
     def _other(self, number: int, cells: list[str]) -> Line | None:
         """What a row is that is not a sample like all others."""

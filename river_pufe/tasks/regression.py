@@ -8,7 +8,7 @@ import typing
 import numpy as np
 
 from .. import kernels
-from ..values import LARGEST, Array, Key, brief
+from ..values import LARGEST, Array, Key, brief, conversion
 from .target_scaling import TargetScaler
 from .task import Task
 
@@ -34,10 +34,9 @@ class _Numbers(Task):
         except (TypeError, ValueError, OverflowError):
             number = math.nan
         if not math.isfinite(number):
-            raise ValueError(
-                f"the target is {brief(y)}, which is not a finite number: leave the sample out, or learn from its "
-                "features with observe_one(x)"
-            )
+            cure = conversion(y) if isinstance(y, str) else None
+            cure = cure or "leave the sample out, or learn from its features with observe_one(x)"
+            raise ValueError(f"the target is {brief(y)}, which is not a finite number: {cure}")
         return min(max(number, -LARGEST), LARGEST)
 
     @property
