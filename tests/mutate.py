@@ -32,10 +32,11 @@ ROOT = pathlib.Path(__file__).parents[1]
 PACKAGE = "river_pufe"
 MODULES = ("recovery", "experts", "tasks", "aggregation", "learning")
 EQUIVALENT = pathlib.Path(__file__).with_name("equivalent_mutants.toml")
-#: Which tests reach which line, from the latest run.
-MAP = ROOT / ".pytest_cache" / "lines.json"
+#: Which tests reach which block of statements, from the latest run.
+MAP = ROOT / ".pytest_cache" / "reached.json"
 #: Files whose tests take long, and are about something else.
-ELSEWHERE = {"architecture", "cli", "compare", "demo", "docs", "feeds", "files", "fuzz", "plot", "readings", "spark"}
+ELSEWHERE = {"architecture", "cli", "compare", "demo", "docs", "feeds", "files", "fleet", "frames", "fuzz"}
+ELSEWHERE |= {"long_run", "plot", "readings", "record", "spark", "threads"}
 #: Seconds that a mutant may take at least, and how many times as long as the tests took without it.
 PATIENCE, TIMES = 20.0, 5.0
 
@@ -48,6 +49,8 @@ _COMPARISONS: dict[type, tuple[type, ...]] = {
     ast.Eq: (ast.NotEq,), ast.NotEq: (ast.Eq,), ast.Is: (ast.IsNot,), ast.IsNot: (ast.Is,),
     ast.In: (ast.NotIn,), ast.NotIn: (ast.In,),
 }  # fmt: skip
+#: Fields with blocks of statements.
+BODIES = ("body", "orelse", "finalbody")
 _CALLS = {"min": "max", "max": "min", "any": "all", "all": "any", "minimum": "maximum", "maximum": "minimum"}
 
 
@@ -61,8 +64,8 @@ class Mutant:
     before: str
     after: str
     source: str = dataclasses.field(repr=False, compare=False)
-    #: The lines of the function for which a default counts, else the line alone; none: the whole module.
-    lines: tuple[int, ...] = dataclasses.field(repr=False, compare=False)
+    #: Where the block of statements begins that is mutated; 0: what is run when the module is imported.
+    block: int = dataclasses.field(repr=False, compare=False)
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line} {self.function}\n    - {self.before}\n    + {self.after}"
@@ -81,7 +84,7 @@ def mutants(path: pathlib.Path) -> list[Mutant]:
                 was, is_ = _differing(before, after)
                 name = path.relative_to(ROOT).as_posix()
                 source = ast.unparse(tree)
-                found.append(Mutant(name, site.node.lineno, site.function, was, is_, source, site.lines))
+                found.append(Mutant(name, site.node.lineno, site.function, was, is_, source, site.block))
             undo()
     return found
 
@@ -97,15 +100,13 @@ class _Site:
     node: typing.Any
     statement: ast.stmt
     function: str
-    lines: tuple[int, ...]
+    block: int
 
 
 def _sites(tree: ast.Module) -> Iterator[_Site]:
     """Where a mistake can be made: everywhere but in annotations, docstrings, decorators and messages of errors."""
 
-    def visit(
-        node: ast.AST, statement: ast.stmt | None, function: str, lines: tuple[int, ...], inside: bool
-    ) -> Iterator[_Site]:
+    def visit(node: ast.AST, statement: ast.stmt | None, function: str, block: int) -> Iterator[_Site]:
         if isinstance(node, ast.stmt):
             statement = node
         if isinstance(node, ast.Raise | ast.JoinedStr | ast.Import | ast.ImportFrom):
@@ -113,30 +114,51 @@ def _sites(tree: ast.Module) -> Iterator[_Site]:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             return
         if statement is not None and hasattr(node, "lineno"):
-            here = lines if not inside else tuple(range(node.lineno, (node.end_lineno or node.lineno) + 1))
-            yield _Site(node, statement, function, here)
+            yield _Site(node, statement, function, block)
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             name = f"{function}.{node.name}".lstrip(".")
             if any("abstract" in ast.unparse(decorator) for decorator in node.decorator_list):
                 return
             if isinstance(node, ast.FunctionDef):
-                body = tuple(range(node.body[0].lineno, (node.end_lineno or 0) + 1))
+                block = node.body[0].lineno
                 for default in (*node.args.defaults, *filter(None, node.args.kw_defaults)):
-                    yield from visit(default, node, name, body, False)
+                    yield from visit(default, node, name, block)
             for child in node.body:
-                yield from visit(child, None, name, lines, inside or isinstance(node, ast.FunctionDef))
+                yield from visit(child, None, name, block)
             return
         for field, value in ast.iter_fields(node):
-            if field in ("annotation", "returns", "decorator_list", "type_params", "slice" if _is_type(node) else ""):
+            if field in ("annotation", "returns", "decorator_list", "type_params"):
                 continue
+            inner = block
+            if field in BODIES and isinstance(value, list) and value and block:
+                inner = value[0].lineno
             for child in value if isinstance(value, list) else [value]:
-                if isinstance(child, ast.AST):
-                    yield from visit(child, statement, function, lines, inside)
+                if isinstance(child, ast.AST) and not (_is_type(node) and child is node.args[0]):
+                    yield from visit(child, statement, function, inner)
 
     for child in tree.body:
         if isinstance(child, ast.Assign) and ast.unparse(child.targets[0]) == "__all__":
             continue
-        yield from visit(child, None, "", (), False)
+        yield from visit(child, None, "", 0)
+
+
+def marked(tree: ast.Module, path: str) -> ast.Module:
+    """A module that notes which of its blocks of statements are reached."""
+    for function in [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]:
+        for node in ast.walk(function):
+            for field in BODIES:
+                body = getattr(node, field, None)
+                if not isinstance(body, list) or not body or getattr(body[0], "is_mark", False):
+                    continue
+                if isinstance(node, ast.ClassDef) or isinstance(body[0], ast.ExceptHandler):
+                    continue
+                mark = ast.parse(f"__reached__.add({f'{path}:{body[0].lineno}'!r})").body[0]
+                first, mark.is_mark = body[0], True
+                is_docstring = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+                if is_docstring and len(body) > 1 and getattr(body[1], "is_mark", False):
+                    continue
+                body.insert(1 if is_docstring else 0, mark)
+    return ast.fix_missing_locations(tree)
 
 
 def _is_type(node: ast.AST) -> bool:
@@ -226,18 +248,21 @@ def _looks_like_types(node: ast.BinOp | ast.AugAssign) -> bool:
 
 
 class Watcher:
-    """Notes which lines each test reaches, and how long it takes."""
+    """Notes which blocks each test reaches, and how long it takes."""
 
-    def __init__(self, coverage: typing.Any) -> None:
-        self.coverage = coverage
+    def __init__(self) -> None:
+        self.reached: set[str] = set()
         self.seconds: dict[str, float] = {}
+        self.tests: dict[str, list[str]] = collections.defaultdict(list)
 
-    def pytest_runtest_logstart(self, nodeid: str) -> None:
-        self.coverage.switch_context(nodeid)
+    def pytest_runtest_logstart(self) -> None:
+        self.reached.clear()
 
     def pytest_runtest_logreport(self, report: typing.Any) -> None:
         if report.when == "call" and report.passed:
             self.seconds[report.nodeid] = report.duration
+            for block in self.reached:
+                self.tests[block].append(report.nodeid)
 
 
 class Chosen:
@@ -278,21 +303,14 @@ def run(arguments: list[str], plugin: typing.Any) -> int:
 
 
 def reach() -> dict[str, typing.Any]:
-    """Which tests reach each line, and how long they take."""
-    import coverage
-
-    cover = coverage.Coverage(data_file=None, include=[f"{ROOT}/{PACKAGE}/*"])
-    watcher = Watcher(cover)
-    cover.start()
+    """Which tests reach each block, and how long they take."""
+    watcher = Watcher()
+    for path in sources(MODULES):
+        name = path.relative_to(ROOT).as_posix()
+        tree = marked(ast.parse(path.read_text()), name)
+        sys.meta_path.insert(0, Served(name, ast.unparse(tree), {"__reached__": watcher.reached}))
     run(suite(), watcher)
-    cover.stop()
-    data, lines = cover.get_data(), {}
-    for file in data.measured_files():
-        contexts = data.contexts_by_lineno(file)
-        lines[pathlib.Path(file).relative_to(ROOT).as_posix()] = {
-            line: [name for name in names if name in watcher.seconds] for line, names in contexts.items()
-        }
-    return {"seconds": watcher.seconds, "lines": lines}
+    return {"seconds": watcher.seconds, "tests": watcher.tests}
 
 
 def apart(task: typing.Callable[[], typing.Any], seconds: float) -> typing.Any:
@@ -321,36 +339,32 @@ def apart(task: typing.Callable[[], typing.Any], seconds: float) -> typing.Any:
 
 
 class Served(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Imports a mutant in place of its module."""
+    """Imports another source in place of that of a module, with some names in it."""
 
-    def __init__(self, mutant: Mutant) -> None:
-        self.mutant = mutant
-        self.name = mutant.path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    def __init__(self, path: str, source: str, names: dict[str, typing.Any] | None = None) -> None:
+        self.path, self.source, self.names = ROOT / path, source, names or {}
+        self.module = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
     def find_spec(self, name: str, path: typing.Any, target: typing.Any = None) -> typing.Any:
-        if name != self.name:
+        if name != self.module:
             return None
-        package = self.mutant.path.endswith("__init__.py")
-        where = ROOT / self.mutant.path
-        return importlib.util.spec_from_file_location(
-            name, where, loader=self, submodule_search_locations=[str(where.parent)] if package else None
-        )
+        folders = [str(self.path.parent)] if self.path.stem == "__init__" else None
+        return importlib.util.spec_from_file_location(name, self.path, loader=self, submodule_search_locations=folders)
 
     def get_source(self, name: str) -> str:
-        return self.mutant.source
+        return self.source
 
     def exec_module(self, module: typing.Any) -> None:
-        exec(compile(self.mutant.source, str(ROOT / self.mutant.path), "exec"), vars(module))
+        vars(module).update(self.names)
+        exec(compile(self.source, str(self.path), "exec"), vars(module))
 
 
 def stages(mutant: Mutant, known: dict[str, typing.Any], most: float) -> list[list[str]]:
     """The tests that reach a mutant, quickest first: those of its module, and after them all others."""
-    reached = known["lines"].get(mutant.path, {})
-    lines = mutant.lines or [int(line) for line in reached]
-    names = {name for line in lines for name in reached.get(str(line), ())}
-    if not names and mutant.lines:
-        # The later lines of a statement count as its first one.
-        names = {name for line in range(mutant.line - 3, mutant.line + 4) for name in reached.get(str(line), ())}
+    blocks = [f"{mutant.path}:{mutant.block}"]
+    if not mutant.block:
+        blocks = [block for block in known["tests"] if block.startswith(f"{mutant.path}:")]
+    names = {name for block in blocks for name in known["tests"].get(block, ())}
     stem = pathlib.Path(mutant.path).stem
     own, others, spent = [], [], 0.0
     for name in sorted(names, key=lambda name: (known["seconds"][name], name)):
@@ -368,7 +382,7 @@ def fate(mutant: Mutant, known: dict[str, typing.Any], most: float) -> str:
     for names in stages(mutant, known, most):
 
         def attempt(names: list[str] = names) -> str:
-            sys.meta_path.insert(0, Served(mutant))
+            sys.meta_path.insert(0, Served(mutant.path, mutant.source))
             chosen = Chosen(names)
             code = run([*dict.fromkeys(name.partition("::")[0] for name in names), "-x"], chosen)
             return chosen.failed or ("" if code in (0, 5) else "imports")
@@ -390,11 +404,9 @@ def equivalent() -> set[tuple[str, str, str, str]]:
 def prepare() -> None:
     """Import what the tests need but the package itself, so that it need not be imported for each mutant."""
     import hypothesis
-    import pandas
-    import river.checks
-    import scipy.stats
-    import sklearn.linear_model  # noqa: F401
 
+    for name in ("pandas", "river.checks", "scipy.optimize", "scipy.stats", "sklearn.linear_model"):
+        importlib.import_module(name)
     phases = (hypothesis.Phase.explicit, hypothesis.Phase.generate)
     hypothesis.settings.register_profile("mutants", database=None, derandomize=True, phases=phases, deadline=None)
     hypothesis.settings.load_profile("mutants")
@@ -407,13 +419,13 @@ def main() -> None:
     parser.add_argument("--mutants", type=int, help="how many to draw at random; all by default")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=60.0, help="of tests that a mutant has to survive")
-    parser.add_argument("--renew", action="store_true", help="find out anew which tests reach which lines")
+    parser.add_argument("--renew", action="store_true", help="find out anew which tests reach what")
     options = parser.parse_args()
     os.chdir(ROOT)
     sys.path.insert(0, str(ROOT))
     prepare()
     if options.renew or not MAP.exists():
-        print("Which tests reach which lines?", flush=True)
+        print("Which tests reach what? (some minutes)", flush=True)
         known = apart(reach, 3600.0)
         MAP.parent.mkdir(exist_ok=True)
         MAP.write_text(json.dumps(known))
