@@ -35,7 +35,7 @@ EQUIVALENT = pathlib.Path(__file__).with_name("equivalent_mutants.toml")
 #: Which tests reach which block of statements, from the latest run.
 MAP = ROOT / ".pytest_cache" / "reached.json"
 #: Files whose tests take long, and are about something else.
-ELSEWHERE = {"architecture", "cli", "compare", "demo", "docs", "feeds", "files", "fleet", "frames", "fuzz"}
+ELSEWHERE = {"architecture", "cli", "compare", "demo", "docs", "faults", "feeds", "files", "fleet", "frames", "fuzz"}
 ELSEWHERE |= {"long_run", "plot", "readings", "record", "spark", "threads"}
 #: Seconds that a mutant may take at least, and how many times as long as the tests took without it.
 PATIENCE, TIMES = 20.0, 5.0

@@ -145,27 +145,28 @@ def test_a_full_disk_leaves_the_models_of_all_keys_as_they_were(tmp_path):
         assert {key: state.dumps(fleet.model(key)) for key in fleet.keys} == before
 
 
+def learn(fleet, events):
+    for x, y in events:
+        fleet.learn_one(x, y)
+
+
 @pytest.mark.parametrize("live", [1, 100])
 def test_a_fleet_on_a_full_disk_is_what_was_committed(tmp_path, live):
     """And goes on from there, once there is room again."""
     events = [({**x_of(row), "site": t % (3 if t < 30 else 12), "t": t}, row["y"]) for t, row in enumerate(rows(60))]
     right = Fleet(PUFEClassifier, "site", "t")
-    for x, y in events:
-        right.learn_one(x, y)
+    learn(right, events)
     store = SQLiteStore(tmp_path / "a.db")
     fleet = Fleet(PUFEClassifier, "site", "t", store, live=live, commit_every=30)
-    for x, y in events[:30]:
-        fleet.learn_one(x, y)
+    learn(fleet, events[:30])
     committed = {key: fleet.model(key).rounds for key in fleet.keys}
     connection = fleet._store._open
     (pages,) = connection.execute("PRAGMA page_count").fetchone()
     connection.execute(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(OSError, match=r"a\.db cannot be used as a store: database or disk is full"):
-        for x, y in events[30:]:
-            fleet.learn_one(x, y)
+        learn(fleet, events[30:])
     assert {key: fleet.model(key).rounds for key in fleet.keys} == committed
-    for x, y in events:
-        fleet.learn_one(x, y)
+    learn(fleet, events)
     assert {key: state.dumps(fleet.model(key)) for key in fleet.keys} == {
         key: state.dumps(right.model(key)) for key in right.keys
     }

@@ -2,8 +2,9 @@
 
 usage: python tests/test_fuzz.py [--inputs 100000]
 
-Inputs are files (csv, JSON lines, LIBSVM, readings in the long format, compressed or not), states and stores: sound ones,
-and what damage or malice makes of them. As a test it tries a few; as a command it goes on until so many were tried.
+Inputs are files (csv, JSON lines, LIBSVM, readings in the long format, compressed or not), states and stores: sound
+ones, and what damage or malice makes of them. As a test it tries a few; as a command it goes on until so many were
+tried.
 """
 
 from __future__ import annotations
