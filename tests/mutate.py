@@ -14,6 +14,7 @@ import ast
 import collections
 import copy
 import dataclasses
+import functools
 import importlib.abc
 import importlib.util
 import json
@@ -34,9 +35,10 @@ MODULES = ("recovery", "experts", "tasks", "aggregation", "learning")
 EQUIVALENT = pathlib.Path(__file__).with_name("equivalent_mutants.toml")
 #: Which tests reach which block of statements, from the latest run.
 MAP = ROOT / ".pytest_cache" / "reached.json"
-#: Files whose tests take long, and are about something else.
-ELSEWHERE = {"architecture", "cli", "compare", "demo", "docs", "faults", "feeds", "files", "fleet", "frames", "fuzz"}
-ELSEWHERE |= {"long_run", "plot", "readings", "record", "spark", "threads"}
+#: Files whose tests take long, or are about something else.
+ELSEWHERE = set(
+    ["architecture", "checks", "cli", "compare", "demo", "docs", "estimators", "faults", "feeds", "files", "fleet", "frames", "fuzz", "lives", "long_run", "plot", "public_api", "readings", "record", "river", "spark", "streams", "threads"]
+)
 #: Seconds that a mutant may take at least, and how many times as long as the tests took without it.
 PATIENCE, TIMES = 20.0, 5.0
 
@@ -63,7 +65,7 @@ class Mutant:
     function: str
     before: str
     after: str
-    source: str = dataclasses.field(repr=False, compare=False)
+    write: typing.Callable[[], str] = dataclasses.field(repr=False, compare=False)
     #: Where the block of statements begins that is mutated; 0: what is run when the module is imported.
     block: int = dataclasses.field(repr=False, compare=False)
 
@@ -76,6 +78,7 @@ def mutants(path: pathlib.Path) -> list[Mutant]:
     tree = ast.parse(path.read_text())
     found = []
     for site in _sites(tree):
+        line = site.node.lineno
         for replace, undo in _mistakes(site.node):
             before = ast.unparse(site.statement)
             replace()
@@ -83,10 +86,17 @@ def mutants(path: pathlib.Path) -> list[Mutant]:
             if after != before:
                 was, is_ = _differing(before, after)
                 name = path.relative_to(ROOT).as_posix()
-                source = ast.unparse(tree)
-                found.append(Mutant(name, site.node.lineno, site.function, was, is_, source, site.block))
+                write = functools.partial(_written, tree, replace, undo)
+                found.append(Mutant(name, line, site.function, was, is_, write, site.block))
             undo()
     return found
+
+
+def _written(tree: ast.Module, replace: typing.Callable[[], None], undo: typing.Callable[[], None]) -> str:
+    replace()
+    source = ast.unparse(tree)
+    undo()
+    return source
 
 
 def _differing(before: str, after: str) -> tuple[str, str]:
@@ -296,10 +306,18 @@ def sources(names: typing.Iterable[str]) -> list[pathlib.Path]:
     return found
 
 
+class OursFirst:
+    """pytest imports modules of which it runs the doctests by itself, unless somebody else comes first."""
+
+    def pytest_sessionstart(self) -> None:
+        sys.meta_path.sort(key=lambda finder: not isinstance(finder, Served))
+
+
 def run(arguments: list[str], plugin: typing.Any) -> int:
     import pytest
 
-    return int(pytest.main([*arguments, "-q", "-p", "no:cacheprovider", "-p", "no:cov", "--no-header"], [plugin]))
+    options = ["-q", "--no-header", "-p", "no:cacheprovider", "-p", "no:cov"]
+    return int(pytest.main([*arguments, *options], [plugin, OursFirst()]))
 
 
 def reach() -> dict[str, typing.Any]:
@@ -382,7 +400,7 @@ def fate(mutant: Mutant, known: dict[str, typing.Any], most: float) -> str:
     for names in stages(mutant, known, most):
 
         def attempt(names: list[str] = names) -> str:
-            sys.meta_path.insert(0, Served(mutant.path, mutant.source))
+            sys.meta_path.insert(0, Served(mutant.path, mutant.write()))
             chosen = Chosen(names)
             code = run([*dict.fromkeys(name.partition("::")[0] for name in names), "-x"], chosen)
             return chosen.failed or ("" if code in (0, 5) else "imports")

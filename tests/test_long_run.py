@@ -159,7 +159,9 @@ def main():
     for n in (samples // 100, samples // 10, samples):
         forgets, keeps = (rule_drift(forgetting, n, options.seed) for forgetting in (0.998, 1.0))
         maps = map_drift(n, options.seed)
-        print(f"after {n:,} rounds off by: rule {keeps:.1e}, one that forgets {forgets:.1e}, map {maps:.1e}", flush=True)
+        print(
+            f"after {n:,} rounds off by: rule {keeps:.1e}, one that forgets {forgets:.1e}, map {maps:.1e}", flush=True
+        )
         assert max(forgets, keeps) <= PER_ROUND * n
         assert maps <= OF_MAPS
     for regression in (False, True):
