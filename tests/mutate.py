@@ -36,9 +36,11 @@ EQUIVALENT = pathlib.Path(__file__).with_name("equivalent_mutants.toml")
 #: Which tests reach which block of statements, from the latest run.
 MAP = ROOT / ".pytest_cache" / "reached.json"
 #: Files whose tests take long, or are about something else.
-ELSEWHERE = set(
-    ["architecture", "checks", "cli", "compare", "demo", "docs", "estimators", "faults", "feeds", "files", "fleet", "frames", "fuzz", "lives", "long_run", "plot", "public_api", "readings", "record", "river", "spark", "streams", "threads"]
-)
+ELSEWHERE = {
+    *("architecture", "checks", "cli", "compare", "demo", "docs", "estimators", "faults", "feeds", "files", "fleet"),
+    *("frames", "fuzz", "lives", "long_run", "mutate", "plot", "public_api", "readings", "record", "river", "spark"),
+    *("streams", "threads"),
+}
 #: Seconds that a mutant may take at least, and how many times as long as the tests took without it.
 PATIENCE, TIMES = 20.0, 5.0
 
