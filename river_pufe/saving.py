@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import glob
 import os
 import pathlib
 import tempfile
+import time
 import typing
 from collections.abc import Iterator
+
+#: Seconds after which nobody is still writing a file.
+_STALE = 3600.0
 
 
 @contextlib.contextmanager
@@ -37,9 +42,18 @@ def replacing(path: pathlib.Path) -> Iterator[typing.BinaryIO]:
             os.umask(mask)
             os.chmod(temporary, 0o666 & ~mask)
             os.replace(temporary, path)
+            _tidy(path)
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
+
+
+def _tidy(path: pathlib.Path) -> None:
+    """Remove what processes that were killed while they wrote have left behind."""
+    for left in path.parent.glob(f".{glob.escape(path.name)}.*"):
+        with contextlib.suppress(OSError):
+            if left.stat().st_mtime < time.time() - _STALE:
+                left.unlink()
 
 
 def write(path: pathlib.Path, content: str | bytes) -> pathlib.Path:

@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from river_pufe import PUFEClassifier, files
-from river_pufe.files import tables
+from river_pufe.files import opening, tables
 from river_pufe.files.cells import Cells
 
 NAMES = st.text(st.characters(exclude_characters="\r\n\0", exclude_categories=["Cs"]), min_size=1, max_size=8)
@@ -173,6 +173,41 @@ def test_bad_lines_of_json_are_found_and_passed(tmp_path):
     assert found[1][1] == "is a list, not an object {…}"
     assert all(isinstance(error, str) for _, error in found[:8])
     assert found[8][1] == {"x": 1}
+
+
+@pytest.mark.parametrize("depth", range(850, 1001, 10))
+def test_an_object_in_an_object_in_an_object(tmp_path, depth):
+    """What is read may be nested too deeply to be flattened."""
+    deep = '{"x": ' * depth + "1" + "}" * depth
+    found = read(write(tmp_path / "a.jsonl", f'{deep}\n{{"x": 1}}\n'))
+    assert found[0][1] in ("is nested too deeply", {".".join("x" * depth): 1})
+    assert found[1][1] == {"x": 1}
+
+
+def test_a_line_without_an_end_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(opening, "_LONGEST", 100)
+    path = write(tmp_path / "a.jsonl.gz", gzip.compress(b'{"x": 1}\n' + b" " * 100_000))
+    with files.Reader(path) as reader:
+        lines = iter(reader)
+        assert next(lines).record == {"x": 1}
+        with pytest.raises(files.FileError, match=r"line 2 of .* is longer than 100 characters"):
+            next(lines)
+
+
+def test_tens_of_thousands_of_columns(tmp_path):
+    """And others from the middle on, of which a few are named."""
+    n = 50_000
+    text = "".join(
+        ",".join(f"{letter}{i}" for i in range(n)) + ",y\n" + ",".join(["1.5"] * n) + ",0\n" for letter in "ab"
+    )
+    first, note, second = read(write(tmp_path / "a.csv", text))
+    assert len(first[1]) == len(second[1]) == n + 1
+    assert note[1] == {}
+    with files.Reader(tmp_path / "a.csv") as reader:
+        told = [line.note for line in reader if line.note]
+    assert len(told) == 1
+    assert told[0].startswith("new header: with b0, b1, ")
+    assert told[0].endswith(", … (50,000) and without a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, … (50,000)")
 
 
 @pytest.mark.parametrize(

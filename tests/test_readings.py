@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from river_pufe import files
+from river_pufe.files.readings import Gathered, Waiting
 from river_pufe.files.times import isoformat, seconds, timestamp
 
 READINGS = st.lists(st.tuples(st.integers(0, 500).map(float), st.sampled_from("abc"), st.integers(0, 9)), max_size=40)
@@ -93,6 +94,15 @@ def test_memory_is_bounded():
         gathering.add(t + rng.uniform(-20, 20), f"sensor {t // 1000 + rng.randrange(5)}", 1.0)
         assert len(gathering._open) <= 4
         assert len(gathering._held) <= 10
+
+
+def test_targets_without_samples_are_bounded(monkeypatch):
+    monkeypatch.setattr("river_pufe.files.readings._MOST", 10)
+    waiting = Waiting(60.0, "y", None)
+    for t in range(100):
+        waiting.learn(60.0 * t, t)
+    waiting.push([Gathered(60.0 * t, {"a": 1.0}) for t in (5, 95)])
+    assert [y for _, y in waiting.ready(math.inf)] == [None, 95]
 
 
 def test_times_and_spans():

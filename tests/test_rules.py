@@ -338,6 +338,15 @@ def test_a_sample_without_weight_teaches_nothing(prototype):
         assert 1 <= after[0, 0] / before[0, 0] <= 1 / rule.forgetting + 1e-9
 
 
+def test_few_of_very_many_inputs_are_kept_without_a_matrix_of_them_all():
+    rule = Newton()
+    rule.rearrange(np.full(200_000, -1))
+    rule.step(np.ones((1, 200_000)), 1.0, 0)
+    uncertainty = rule._inverse[7]
+    rule.rearrange(np.array([7, -1]))
+    assert rule._inverse[0, 0] == uncertainty
+
+
 def test_names_tell_rules_apart():
     assert (
         len({rule.name for rule in (Newton(), Newton(forgetting=0.9), Newton(forgetting=0.99), ImplicitGradient())})

@@ -7,6 +7,7 @@ import datetime
 import importlib
 import inspect
 import json
+import math
 import pathlib
 import pickle
 import pkgutil
@@ -29,7 +30,7 @@ from river_pufe.experts.feature_maps import Identity
 from river_pufe.guard import Guarded
 from river_pufe.learning import FeatureEvolving
 from river_pufe.part import Part
-from river_pufe.state import objects, parts
+from river_pufe.state import objects, packing, parts
 from river_pufe.state.stateful import Stateful
 
 BASES = {state.Stored, Stateful, FeatureEvolving, EvolvingClassifier, EvolvingRegressor}
@@ -272,6 +273,11 @@ CHANGES = {
         lambda t: t["_recovery"]["_scaler"].update(mean={"array": ["<f8", [1], "C", 0]}),
         "fit",
     ),
+    "a fraction that takes for ever": (
+        lambda t: t.update(_weights={"fraction": ["1e999999999"]}),
+        "cannot be interpreted as an integer",
+    ),
+    "an offset that is no integer": (lambda t: t.update(_weights={"bytes": [{"decimal": "1e9"}, 1]}), "an array at"),
     "keys that do not fit": (lambda t: t["_recovery"]["_spaces"]["_reader"].update(keys=["a"]), "fit"),
 }
 
@@ -281,6 +287,20 @@ def test_a_state_that_was_tampered_with_is_rejected(change):
     act, why = CHANGES[change]
     with pytest.raises(ValueError, match=why):
         state.loads(damaged(act))
+
+
+def test_weights_that_are_not_finite_are_noticed():
+    told = play(PUFEClassifier()).state_dict()
+    told["model"]["_experts"]["_weights"][1] = math.nan
+    with pytest.raises(ValueError, match="numbers that are not finite"):
+        PUFEClassifier().load_state_dict(told)
+
+
+@pytest.mark.parametrize("shape", [[40_000, 40_000], [9], [0, 5]])
+def test_a_matrix_is_no_larger_than_what_is_marked_in_it(shape):
+    told = {"shape": shape, "used": np.zeros(1, dtype=np.uint8), "entries": np.zeros(0)}
+    with pytest.raises(ValueError, match="a matrix of the shape"):
+        packing.unpacked(told, 0.0)
 
 
 def test_a_state_that_is_nested_too_deeply_is_rejected():

@@ -66,10 +66,11 @@ class Keyed(Stateful, base.Estimator, abc.ABC):
         """The keys that are remembered."""
         return tuple(self._reader.keys)
 
-    def rehearse(self, x: Sample) -> None:
+    def rehearse(self, x: Sample) -> list[float]:
         model: typing.Any = self
-        answer = model.predict_one(x)
+        score, answer = self._score_one(x), model.predict_one(x)
         model.learn_one(x, answer if answer is not None else True)
+        return [score]
 
     @guarded
     def learn_one(self, x: Sample, y: typing.Any) -> None:

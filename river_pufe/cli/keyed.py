@@ -85,7 +85,10 @@ def save(path: pathlib.Path, fleet: Fleet, encoders: list[typing.Any], about: sa
 
 def close(fleet: Fleet, path: pathlib.Path | None) -> None:
     """Close the database; what was not saved is lost, and a database that never was saved is removed."""
-    is_empty = fleet.note(_NOTE) is None
+    is_empty = False
+    # What cannot be read is not removed.
+    with contextlib.suppress(OSError):
+        is_empty = fleet.note(_NOTE) is None
     fleet.close(commit=False)
     if path is not None and is_empty:
         path.unlink(missing_ok=True)

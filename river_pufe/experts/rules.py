@@ -155,11 +155,14 @@ class Newton(UpdateRule):
                 np.where(known, _diagonal(self._inverse)[origins], fresh) if known.any() else fresh * np.ones(d)
             )
         else:
-            before = _symmetric(self._inverse) if self._inverse.ndim == 2 else np.diag(self._inverse)
             inverse = np.zeros((d, d), order="F")
             inverse.flat[:: d + 1] = fresh
             at, of = np.flatnonzero(known), origins[known]
-            inverse[np.ix_(at, at)] = before[np.ix_(of, of)]
+            if self._inverse.ndim == 2:
+                inverse[np.ix_(at, at)] = _symmetric(self._inverse)[np.ix_(of, of)]
+            else:
+                # A matrix of all former inputs may be too large for the memory.
+                inverse[at, at] = self._inverse[of]
             self._inverse = inverse
         self._measure()
 

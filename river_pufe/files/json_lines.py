@@ -17,17 +17,20 @@ def read(lines: Iterable[str], cells: Cells) -> Iterator[Line]:
         if not text or text.isspace():
             continue
         try:
-            record = json.loads(text)
+            value = json.loads(text)
             if not text.isascii():
                 text.encode()
+            record = cells.flat(value) if isinstance(value, dict) else None
         except json.JSONDecodeError as error:
             yield Line(number, error=f"is not JSON: {error.msg} at character {error.colno}")
         except UnicodeEncodeError:
             yield Line(number, error="is not UTF-8: say --encoding latin-1, or whatever it is")
-        except (ValueError, RecursionError) as error:
+        except RecursionError:
+            yield Line(number, error="is nested too deeply")
+        except ValueError as error:
             yield Line(number, error=f"is not JSON: {error}")
         else:
-            if isinstance(record, dict):
-                yield Line(number, cells.flat(record))
+            if record is not None:
+                yield Line(number, record)
             else:
-                yield Line(number, error=f"is {_KINDS.get(type(record), 'a number')}, not an object {{…}}")
+                yield Line(number, error=f"is {_KINDS.get(type(value), 'a number')}, not an object {{…}}")

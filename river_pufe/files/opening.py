@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import codecs
+import functools
 import gzip
 import io
 import lzma
@@ -16,6 +17,8 @@ from collections.abc import Callable, Iterator
 Bytes = typing.BinaryIO | gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile
 
 STDIN = "-"
+#: Characters of a line; a few kilobytes that were compressed may be a line of many gigabytes.
+_LONGEST = 100_000_000
 
 _COMPRESSED: dict[bytes, Callable[[typing.BinaryIO], Bytes]] = {
     b"\x1f\x8b": lambda raw: gzip.GzipFile(fileobj=raw),
@@ -130,8 +133,12 @@ class Source:
 
         """
         n = 0
+        if self._text is None:
+            return
         try:
-            for n, line in enumerate(self._text or (), start=1):  # noqa: B007
+            for n, line in enumerate(iter(functools.partial(self._text.readline, _LONGEST), ""), start=1):
+                if len(line) == _LONGEST:
+                    raise FileError(f"line {n} of {self.name} is longer than {_LONGEST:,} characters: is it a table?")
                 yield line
         except _BROKEN as error:
             if not n:

@@ -11,6 +11,8 @@ from collections.abc import Hashable, Iterable, Iterator
 from .times import seconds, timestamp
 
 AGGREGATES = ("last", "mean")
+#: Number of targets that wait for their samples, which may never come.
+_MOST = 100_000
 
 Span = str | float | datetime.timedelta
 Reading = tuple[typing.Any, Hashable, typing.Any]
@@ -285,6 +287,8 @@ class Waiting:
         interval = math.floor(when / self._every)
         if interval not in self._targets or self._targets[interval][0] <= when:
             self._targets[interval] = when, value
+            if len(self._targets) > _MOST:
+                del self._targets[next(iter(self._targets))]
 
     def ready(self, now: float) -> Iterator[tuple[Gathered, typing.Any]]:
         """The samples that have their target, or have waited long enough, oldest first, with their targets."""

@@ -6,17 +6,21 @@ headers in the middle, rows of units, and the annotations of InfluxDB.
 
 from __future__ import annotations
 
+import collections
 import csv
 import itertools
 import typing
 from collections.abc import Iterable, Iterator
 
+from ..values import brief
 from .cells import Cells, Record
 from .lines import Line
 from .opening import FileError, is_text
 from .times import is_time
 
 _DELIMITERS = ",;\t|"
+#: How many names are told, and how many letters of each.
+_FEW, _LETTERS = 12, 60
 #: The lines that InfluxDB writes above each header.
 _ANNOTATIONS = ("#group", "#datatype", "#default", "#constant")
 #: What stands for an absent value in one feed or another: not a unit.
@@ -79,9 +83,9 @@ class CsvFile:
 
     def _named(self, names: list[str]) -> list[str]:
         names = [name.strip() or f"column {i}" for i, name in enumerate(names, start=1)]
-        twice = [name for i, name in enumerate(names) if name in names[:i]]
-        if twice:
-            raise FileError(f"{self._name} has more than one column named {twice[0]!r}")
+        if len(set(names)) < len(names):
+            twice = next(name for name, n in collections.Counter(names).items() if n > 1)
+            raise FileError(f"{self._name} has more than one column named {brief(twice)}")
         return names
 
     def __iter__(self) -> Iterator[Line]:
@@ -182,10 +186,10 @@ class CsvFile:
         if self.columns == before:
             return Line(number, note="repeated header")
         changes = [
-            f"{verb} {', '.join(found)}"
+            f"{verb} {_few(found)}"
             for verb, found in (
-                ("with", [name for name in self.columns if name not in before]),
-                ("without", [name for name in before if name not in self.columns]),
+                ("with", _without(self.columns, before)),
+                ("without", _without(before, self.columns)),
             )
             if found
         ]
@@ -198,7 +202,18 @@ class CsvFile:
             isinstance(second.record.get(name), float) and value.lower() not in ABSENT_WORDS and not is_time(value)
             for name, value in strings.items()
         )
-        return Line(first.number, note=f"row of units: {', '.join(strings.values())}") if are_units else first
+        return Line(first.number, note=f"row of units: {_few(list(strings.values()))}") if are_units else first
+
+
+def _without(names: list[str], others: list[str]) -> list[str]:
+    known = set(others)
+    return [name for name in names if name not in known]
+
+
+def _few(strings: list[str]) -> str:
+    """The first of some strings, and how many there are if there are more."""
+    shown = ", ".join(string if len(string) <= _LETTERS else string[: _LETTERS - 1] + "…" for string in strings[:_FEW])
+    return shown if len(strings) <= _FEW else f"{shown}, … ({len(strings):,})"
 
 
 def _has_number(record: Record) -> bool:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import copy
 import json
 import typing
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 from river import base
@@ -194,9 +195,11 @@ class Fleet(Guarded, base.Estimator):
         if member.knows(number):
             return
         if self.inherit and member.latest is None and self._find(name) is None:
-            self._bear(name, member)
+            with self._as_committed_after_errors():
+                self._bear(name, member)
         act(member, Event(number, features, y))
-        self._keep(name, member)
+        with self._as_committed_after_errors():
+            self._keep(name, member)
 
     # What a user asks for.
 
@@ -232,14 +235,21 @@ class Fleet(Guarded, base.Estimator):
         notes
             What is stored in the same transaction, by name, such as how far the stream was read.
 
+        Raises
+        ------
+        OSError
+            If the store cannot be written, as where the disk is full. The fleet is then what it was at the latest
+            commit.
+
         """
-        for name, content in (notes or {}).items():
-            self._store.put(f"{_NOTE}{name}", content)
-        for name in self._changed:
-            self._store.put(name, self._live[name].dump())
+        with self._as_committed_after_errors():
+            for name, content in (notes or {}).items():
+                self._store.put(f"{_NOTE}{name}", content)
+            for name in self._changed:
+                self._store.put(name, self._live[name].dump())
+            self._store.commit()
         self._changed.clear()
         self._n_uncommitted = 0
-        self._store.commit()
 
     @guarded
     def note(self, name: str) -> bytes | None:
@@ -258,10 +268,7 @@ class Fleet(Guarded, base.Estimator):
         """
         if commit or not self._store.lasts:
             self.commit()
-        self._live.clear()
-        self._changed.clear()
-        self._asked = self._founders = None
-        self._store.close()
+        self._forget()
 
     def __enter__(self) -> Fleet:
         return self
@@ -273,6 +280,23 @@ class Fleet(Guarded, base.Estimator):
         return f"Fleet by {self.key!r} of {self._fresh!r}"
 
     # Inside.
+
+    def _forget(self) -> None:
+        """Forget what was not committed."""
+        self._live.clear()
+        self._changed.clear()
+        self._n_uncommitted = 0
+        self._asked = self._founders = None
+        self._store.close()
+
+    @contextlib.contextmanager
+    def _as_committed_after_errors(self) -> Iterator[None]:
+        """A store that failed may have forgotten any part of what it was given; so the models forget it as well."""
+        try:
+            yield
+        except OSError:
+            self._forget()
+            raise
 
     def _split(self, x: Sample) -> tuple[str, Number | None, Sample]:
         """Name of the key, number of the event, and the features alone."""

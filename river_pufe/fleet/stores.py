@@ -126,25 +126,34 @@ class SQLiteStore(Store):
                 connection.execute(_SCHEMA)
             except sqlite3.DatabaseError as error:
                 connection.close()
-                why = "another fleet uses it" if "locked" in str(error) else str(error)
-                raise OSError(f"{self.path} cannot be used as a store: {why}") from None
+                raise self._explained(error) from None
             self._connection = connection
         return self._connection
 
+    def _explained(self, error: sqlite3.Error) -> OSError:
+        why = "another fleet uses it" if "locked" in str(error) else str(error)
+        return OSError(f"{self.path} cannot be used as a store: {why}")
+
+    def _do(self, command: str, *values: str | bytes) -> list[typing.Any]:
+        try:
+            return self._open.execute(command, values).fetchall()
+        except sqlite3.Error as error:
+            raise self._explained(error) from None
+
     def get(self, key: str) -> bytes | None:
-        row = self._open.execute("SELECT state FROM models WHERE key = ?", (key,)).fetchone()
-        return None if row is None else typing.cast(bytes, row[0])
+        rows = self._do("SELECT state FROM models WHERE key = ?", key)
+        return rows[0][0] if rows else None
 
     def put(self, key: str, state: bytes) -> None:
-        self._open.execute("INSERT OR REPLACE INTO models VALUES (?, ?)", (key, state))
+        self._do("INSERT OR REPLACE INTO models VALUES (?, ?)", key, state)
 
     def names(self) -> list[str]:
-        return [row[0] for row in self._open.execute("SELECT key FROM models ORDER BY key")]
+        return [row[0] for row in self._do("SELECT key FROM models ORDER BY key")]
 
     def commit(self) -> None:
         if self._connection is not None:
-            self._connection.execute("COMMIT")
-            self._connection.execute("BEGIN IMMEDIATE")
+            self._do("COMMIT")
+            self._do("BEGIN IMMEDIATE")
 
     def close(self) -> None:
         if self._connection is not None:

@@ -197,9 +197,10 @@ class FeatureRecovery(Stateful, base.Transformer):
         """The keys of the living spaces."""
         return tuple(key for space in self.spaces if space.state != "retired" for key in space.keys)
 
-    def rehearse(self, x: Sample) -> None:
-        self.transform_one(x)
+    def rehearse(self, x: Sample) -> list[float]:
+        answer = list(self.transform_one(x).values())
         self.learn_one(x)
+        return answer
 
     # What the learning loop asks for.
 

@@ -10,7 +10,7 @@ import zlib
 
 import numpy as np
 
-from .objects import FORMAT, build, check_dtype, checked, to_plain
+from .objects import FORMAT, build, check_dtype, checked, explained, to_plain
 
 _SIGNATURE = b"\x89pufe\r\n\x1a"
 #: Signature, number of the format, checksum of all that follows, length of the text.
@@ -96,13 +96,8 @@ def loads(data: bytes, trusted: bool = False) -> typing.Any:
             return bytes(_slice(buffers, *node["bytes"]))
         return build(node, trusted)
 
-    try:
-        value = json.loads(bytes(memoryview(data)[_HEADER.size : start]), object_hook=restore)
-    except RecursionError:
-        raise ValueError("the state is nested too deeply") from None
-    except (TypeError, KeyError) as error:
-        raise ValueError(f"the state is not valid: {error}") from None
-    return checked(value, trusted)
+    with explained():
+        return checked(json.loads(bytes(memoryview(data)[_HEADER.size : start]), object_hook=restore), trusted)
 
 
 def _array(
@@ -116,6 +111,8 @@ def _array(
 
 
 def _slice(buffers: memoryview, offset: int, n: int) -> memoryview:
+    if type(offset) is not int or type(n) is not int:
+        raise ValueError(f"the state has an array at {offset!r}")
     if not 0 <= offset <= offset + n <= len(buffers):
         raise ValueError("the state is damaged: it ends too early")
     return buffers[offset : offset + n]

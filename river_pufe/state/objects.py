@@ -7,11 +7,13 @@ import contextlib
 import datetime
 import decimal
 import fractions
+import operator
 import pickle
 import random
 import re
 import typing
 import uuid
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -21,6 +23,8 @@ from .parts import Stored, attributes_of, name_of, restore
 Plain = typing.Any
 #: Number of the format that is written. It rises when a release could not read the states of the next one.
 FORMAT = 1
+#: Letters of a message.
+_LETTERS = 300
 #: Types that stand for themselves. Longer integers than this are not read by every JSON parser.
 _ATOMS = frozenset({type(None), bool, float, bytes})
 _LONG = 2**63
@@ -91,7 +95,21 @@ def from_plain(plain: Plain, trusted: bool = False) -> typing.Any:
         If it is not the state of anything.
 
     """
-    return checked(_from_plain(plain, trusted), trusted)
+    with explained():
+        return checked(_from_plain(plain, trusted), trusted)
+
+
+@contextlib.contextmanager
+def explained() -> Iterator[None]:
+    """Whatever a state is made of, what is wrong with it is a ValueError with a message that is not too long."""
+    try:
+        with np.errstate(all="ignore"):
+            yield
+    except RecursionError:
+        raise ValueError("the state is nested too deeply") from None
+    except Exception as error:
+        message = str(error) if isinstance(error, ValueError) else f"the state is not valid: {error!r}"
+        raise ValueError(message if len(message) <= _LETTERS else message[: _LETTERS - 1] + "…") from None
 
 
 def _from_plain(plain: Plain, trusted: bool) -> typing.Any:
@@ -181,7 +199,7 @@ _CONVERSIONS: tuple[tuple[type, str, typing.Callable[..., typing.Any], typing.Ca
         fractions.Fraction,
         "fraction",
         lambda value: [value.numerator, value.denominator],
-        lambda c: fractions.Fraction(*c),
+        lambda c: fractions.Fraction(*map(operator.index, c)),
     ),
     (uuid.UUID, "uuid", str, uuid.UUID),
     (datetime.date, "date", str, datetime.date.fromisoformat),

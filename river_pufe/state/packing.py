@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import typing
 
 import numpy as np
@@ -16,6 +17,9 @@ def packed(matrix: Array, used: Mask) -> dict[str, typing.Any]:
 
 def unpacked(stored: dict[str, typing.Any], fill: float) -> Array:
     """The matrix, with `fill` in place of what is not used."""
+    n, most = math.prod(stored["shape"]), 8 * len(stored["used"])
+    if not most - 8 < n <= most:
+        raise ValueError(f"the state has a matrix of the shape {stored['shape']!r}, of which {most} entries are marked")
     matrix = np.full(stored["shape"], fill)
     matrix[np.unpackbits(stored["used"], count=matrix.size).astype(bool).reshape(matrix.shape)] = stored["entries"]
     return matrix

@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 import copy
 import importlib.metadata
+import math
 import typing
 
 from ..guard import Guarded, guarded
@@ -72,11 +73,14 @@ class Stateful(Guarded):
         try:
             twin = copy.deepcopy(self)
             keys = list(twin.living_keys)
+            answers: list[float] = []
             # Something absent, nothing absent, and one more key, for which all arrays grow.
-            for known in (keys[::2], keys, [*keys, object()]):
-                twin.rehearse(dict.fromkeys(known, 1.0))
+            for known in (keys[::2], keys, [*keys, object()], keys):
+                answers += twin.rehearse(dict.fromkeys(known, 1.0))
         except Exception as error:
             raise ValueError(f"the parts of the state do not fit together: {error}") from None
+        if not all(map(math.isfinite, answers)):
+            raise ValueError("the state has numbers that are not finite, with which nothing can be predicted")
 
     @property
     @abc.abstractmethod
@@ -84,5 +88,5 @@ class Stateful(Guarded):
         """The keys that samples may have, as far as they are known."""
 
     @abc.abstractmethod
-    def rehearse(self, x: Sample) -> None:
-        """Predict and learn."""
+    def rehearse(self, x: Sample) -> list[float]:
+        """Predict and learn; the numbers of the answer."""
