@@ -17,7 +17,7 @@ from ..values import Array, Key, Mask, Sample, number
 from .evolution import Event, Evolution, FeatureSpace
 from .gaussian_rows import GaussianRows
 from .linear_map import Affine
-from .reading import COMPLETED, FRESH, PRESENT, Expected, Reading, Retired
+from .reading import Expected, Reading, Retired
 from .row_model import RowModel
 from .scaling import FARTHEST, NewUnits, RowScaler, Scaler
 from .spaces import FeatureSpaces

@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 
+from .. import kernels
 from ..part import Part
 from ..sketch import FrequentDirections
 from ..values import Array, Mask
@@ -95,7 +96,7 @@ class Affine:
 
 
 def _bounded(coefficients: Array) -> Array:
-    return np.clip(coefficients, -_FARTHEST, _FARTHEST)
+    return kernels.clip(coefficients, _FARTHEST)
 
 
 class LinearMap(Part):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import lapack
 
-from ..values import Array, Mask, Indices
+from ..values import Array, Indices, Mask
 
 
 def order_of_loss(missing: Mask) -> Indices | None:
@@ -43,8 +43,8 @@ def expect(rows: Array, order: Indices, mean: Array, precision: Array) -> tuple[
 
     Returns
     -------
-    The rows with absent entries at their means given the others, shape (n, d), and the sum of the covariances of what is
-    absent given the others, shape (d, d). None if the precision is not positive definite.
+    The rows with absent entries at their means given the others, shape (n, d), and the sum of the covariances of what
+    is absent given the others, shape (d, d). None if the precision is not positive definite.
 
     """
     if not len(order):

@@ -6,7 +6,6 @@ import dataclasses
 import typing
 
 import numpy as np
-from scipy import linalg
 
 from .. import kernels
 from ..kernels.plain import inverse
@@ -376,6 +375,8 @@ class Overlap(RowLaw):
             total = self._pooled(_moments(expected, spread))
             fit = regress(total, fit.penalties, _PENALTY_STEPS)
         self._relate(expected, spread, total, fit)
+        if not oldest:
+            return Moments.none(rows.shape[1])
         return _moments(*law.expect(rows[:oldest], order_of_loss(missing[:oldest])))
 
     def _before(self, rows: Array) -> _Conditional:
@@ -383,7 +384,8 @@ class Overlap(RowLaw):
         p, c = self.n_previous, rows.shape[1] - self.n_previous
         seen = ~np.isnan(rows[:, p:])
         average = np.where(seen, rows[:, p:], 0.0).sum(0) / np.maximum(seen.sum(0), 1)
-        precision = linalg.block_diag(self.previous.precision, np.eye(c))
+        precision = np.eye(p + c)
+        precision[:p, :p] = self.previous.precision
         return _Conditional(np.append(self.previous.mean, average), precision)
 
     def _given(self, mean: Array, fit: Regression) -> _Conditional:
