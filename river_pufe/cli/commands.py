@@ -58,7 +58,8 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def river_pufe(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+        bool,
+        typer.Option("--version", metavar=options.FLAG, callback=_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
     """Nothing to do before a command."""
@@ -81,7 +82,12 @@ def run(
     ignore: options.Ignore = [],  # noqa: B006
     time: options.Time = None,
     one_hot: Annotated[
-        bool, typer.Option("--one-hot", help="Encode strings: a feature 'column=string' for each string of a column.")
+        bool,
+        typer.Option(
+            "--one-hot",
+            metavar=options.FLAG,
+            help="Encode strings: a feature 'column=string' for each string of a column.",
+        ),
     ] = False,
     key: Annotated[
         str | None,
@@ -124,7 +130,9 @@ def run(
             min=0, metavar="PER_DAY", help="Set the threshold so that there are about this many alarms a day."
         ),
     ] = None,
-    rival: Annotated[bool, typer.Option("--rival", help="Show River's scaled linear model beside this one.")] = False,
+    rival: Annotated[
+        bool, typer.Option("--rival", metavar=options.FLAG, help="Show River's scaled linear model beside this one.")
+    ] = False,
     metric: Annotated[
         list[str],
         typer.Option(metavar="NAME", help="A metric of River, such as LogLoss or MAE. May be given several times."),
@@ -154,7 +162,11 @@ def run(
     ] = None,
     append: Annotated[
         bool,
-        typer.Option("--append", help="Add to the files of --predictions, --events and --recovered if they exist."),
+        typer.Option(
+            "--append",
+            metavar=options.FLAG,
+            help="Add to the files of --predictions, --events and --recovered if they exist.",
+        ),
     ] = False,
     figure: options.Figure = None,
     report: Annotated[
@@ -308,7 +320,12 @@ def compare(
     runs: Annotated[int, typer.Option(min=1, help="Number of runs, each with its own order and maps.")] = 10,
     seed: Annotated[int, typer.Option(help="Seed of the runs.")] = 0,
     grid: Annotated[
-        bool, typer.Option("--grid", help="Give each method its best step size of 0.1, 1, 10, 100, as the paper does.")
+        bool,
+        typer.Option(
+            "--grid",
+            metavar=options.FLAG,
+            help="Give each method its best step size of 0.1, 1, 10, 100, as the paper does.",
+        ),
     ] = False,
     jobs: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
     out: Annotated[

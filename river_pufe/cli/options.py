@@ -13,6 +13,8 @@ from .samples import Long
 
 Format = Literal["jsonl", "csv", "libsvm", "parquet"]
 OnError = Literal["stop", "skip"]
+#: What the help shows as the value of an option that takes none; otherwise it would show a type.
+FLAG = ""
 
 
 def _existing(names: list[str]) -> list[str]:
@@ -50,7 +52,10 @@ Encoding = Annotated[
     str | None, typer.Option(metavar="NAME", help="Encoding of text, such as latin-1; by default UTF-8.")
 ]
 DecimalComma = Annotated[
-    bool, typer.Option("--decimal-comma", help="Read 1,5 as a number, as is done anyway where ; separates the cells.")
+    bool,
+    typer.Option(
+        "--decimal-comma", metavar=FLAG, help="Read 1,5 as a number, as is done anyway where ; separates the cells."
+    ),
 ]
 OnErrorOption = Annotated[
     OnError, typer.Option("--on-error", help="Whether to stop at a bad line or to skip it; either way it is said why.")
