@@ -38,7 +38,7 @@ MAP = ROOT / ".pytest_cache" / "reached.json"
 #: Files whose tests take long, or are about something else.
 ELSEWHERE = {
     *("architecture", "checks", "cli", "compare", "demo", "docs", "estimators", "faults", "feeds", "files", "fleet"),
-    *("frames", "fuzz", "lives", "long_run", "mutate", "plot", "public_api", "readings", "record", "river", "spark"),
+    *("fuzz", "lives", "long_run", "mutate", "plot", "readings", "record", "river", "spark"),
     *("streams", "threads"),
 }
 #: Seconds that a mutant may take at least, and how many times as long as the tests took without it.

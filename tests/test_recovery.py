@@ -442,3 +442,16 @@ def test_nothing_is_known_of_deviations_by_least_squares():
     value, deviation = recovery.expected_one({"a": 3.0, "b": 0.0})["b"]
     assert value == pytest.approx(6.0, abs=0.2)
     assert math.isnan(deviation)
+
+
+@pytest.mark.parametrize("width", [1, 2])
+def test_a_reading_tells_whether_the_previous_space_is_seen(width):
+    recovery = FeatureRecovery()
+    previous = {f"a{i}": float(i) for i in range(width)}
+    train(recovery, [previous] * 40)
+    assert not recovery.read(previous).sees_previous
+    train(recovery, [{**previous, "b": 1.0, "c": 2.0}])
+    assert recovery.overlapping
+    assert recovery.read({**previous, "b": 1.0}).sees_previous
+    assert recovery.read({"a0": 1.0}).sees_previous
+    assert not recovery.read({"b": 1.0, "c": 2.0}).sees_previous
