@@ -69,7 +69,8 @@ class Classification(Stored, Task):
             self._unseen = {False, True}
         elif y not in self._targets:
             self._add(y)
-        self._unseen.discard(y)
+        if self._unseen:
+            self._unseen.discard(y)
 
     def _add(self, label: Label) -> None:
         self.classes.append(label)
