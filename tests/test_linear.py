@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from river_pufe import PUFERegressor, kernels
-from river_pufe.experts import Identity, LinearExperts, Newton, RandomFourier
+from river_pufe import PUFEClassifier, PUFERegressor, kernels
+from river_pufe.experts import Identity, LinearExperts, Neighbours, Newton, RandomFourier
 from river_pufe.recovery.evolution import Evolution
 
 MAPS = {"row": (Identity(),), "row and features": (Identity(), RandomFourier(n_features=4))}
@@ -48,3 +48,13 @@ def test_models_keep_the_weights_of_what_stays(maps):
     experts.follow(Evolution(opened=1, origins=(None,)), shares)
     np.testing.assert_array_equal(experts._weights[:3], before[:3])
     assert not experts._weights[3].any()
+
+
+def test_what_is_compiled_reads_the_rules_as_they_are():
+    """Also after a new class, which starts the rules of some maps anew."""
+    model = PUFEClassifier(LinearExperts(maps=(Identity(), Neighbours(window=5)), rules=(Newton(),)))
+    for label in "abacb":
+        model.learn_one({"x": 1.0}, label)
+        experts = model._experts
+        for forms, rules in zip(experts._forms, experts._rules, strict=True):
+            assert all(form.inverse is rule.form.inverse for form, rule in zip(forms, rules, strict=True))
