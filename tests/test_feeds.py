@@ -79,6 +79,7 @@ def test_sensors_may_be_named_by_several_columns(tmp_path):
         (["--long", "t,s,v"], "--long needs --every"),
         (["--every", "1min"], "--every is for readings in the long format"),
         (["--long", "t,s,v", "--every", "soon"], "--every: 'soon' is not a span of time"),
+        (["--long", "t,s,v", "--every", "1ms", "--hold", "1d"], "hold is more than 100,000 intervals"),
         (["--long", "day,sensor,warm", "--every", "1s"], "no column 'sensor'"),
         (["--alarms", "3"], "--alarms is a number a day, so it needs --time"),
         (["--alarms", "3", "--threshold", ".5", "--time", "day"], "exclude each other"),

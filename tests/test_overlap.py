@@ -284,3 +284,14 @@ def test_memory_is_linear_in_the_number_of_features():
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 36e6
+
+
+@pytest.mark.parametrize("n", [12, 60])
+def test_the_noise_of_an_exact_relation_is_the_least_there_is(n):
+    rng = np.random.default_rng(n)
+    given = rng.normal(size=(n, 2))
+    rows = np.hstack([given, given @ np.array([[1.0], [-2.0]])])
+    around = rows - rows.mean(0)
+    moments = Moments(float(n), rows.mean(0), around.T @ around)
+    found = regress(moments, np.full(2, 1e-12), 0)
+    np.testing.assert_allclose(found.noise, LEAST_NOISE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import pickle
 
 import numpy as np
@@ -12,6 +13,7 @@ from river import base, linear_model, naive_bayes, preprocessing, tree
 from river_pufe import PUFEClassifier, PUFERegressor, datasets
 from river_pufe.experts import Identity, LinearExperts, Pool, as_experts
 from river_pufe.experts.learners import RiverModel
+from river_pufe.tasks import PlainRegression, Regression
 
 LINEAR = LinearExperts(maps=(Identity(),))
 
@@ -169,3 +171,28 @@ def test_members_are_checked():
         PUFERegressor([naive_bayes.GaussianNB()])
     with pytest.raises(ValueError, match="pool"):
         PUFEClassifier([])
+
+
+class Diverged(base.Regressor):
+    """Answers what a model answers that has diverged."""
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def learn_one(self, x, y):
+        pass
+
+    def predict_one(self, x):
+        return self.answer
+
+
+@pytest.mark.parametrize(("answer", "sign"), [(math.inf, 1), (-math.inf, -1), (math.nan, 0), (1e300, 1), (-1e300, -1)])
+@pytest.mark.parametrize("task", [Regression, PlainRegression])
+def test_a_model_that_has_diverged_keeps_its_sign(answer, sign, task):
+    learner, task = RiverModel(Diverged(answer)), task()
+    for y in (1.0, 2.0):
+        task.learn(y, np.zeros(1))
+        learner.learn({"a": 1.0}, y, 1.0, task)
+    (score,) = learner.scores({"a": 1.0}, task)
+    assert math.isfinite(score)
+    assert score == 0 if sign == 0 else score * sign > 1e3

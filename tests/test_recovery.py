@@ -16,6 +16,7 @@ from river import linear_model, optim, preprocessing
 from river_pufe import FeatureRecovery, datasets
 from river_pufe.pufe import paper_recovery
 from river_pufe.recovery import GaussianRows, LeastSquaresRows
+from river_pufe.recovery.row_model import RowModel
 from river_pufe.recovery.spaces import FeatureSpaces
 
 SEEDS = range(3)
@@ -442,3 +443,30 @@ def test_nothing_is_known_of_deviations_by_least_squares():
     value, deviation = recovery.expected_one({"a": 3.0, "b": 0.0})["b"]
     assert value == pytest.approx(6.0, abs=0.2)
     assert math.isnan(deviation)
+
+
+@pytest.mark.parametrize("width", [1, 2])
+def test_a_reading_tells_whether_the_previous_space_is_seen(width):
+    recovery = FeatureRecovery()
+    previous = {f"a{i}": float(i) for i in range(width)}
+    train(recovery, [previous] * 40)
+    assert not recovery.read(previous).sees_previous
+    train(recovery, [{**previous, "b": 1.0, "c": 2.0}])
+    assert recovery.overlapping
+    assert recovery.read({**previous, "b": 1.0}).sees_previous
+    assert recovery.read({"a0": 1.0}).sees_previous
+    assert not recovery.read({"b": 1.0, "c": 2.0}).sees_previous
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_what_is_given_by_the_others_is_what_would_be_completed(missing):
+    """All entries at once, and one after another as for any model of rows."""
+    recovery = FeatureRecovery()
+    rng = random.Random(1)
+    samples = [{key: value for key, value in x.items() if rng.random() >= missing} for x, _ in lasting(1, n=120)]
+    train(recovery, samples)
+    row = recovery._scaler.standardize(recovery.read(samples[-1]).row)
+    at_once = recovery._row_model.given_others(row)
+    for found, expected in zip(at_once, RowModel.given_others(recovery._row_model, row), strict=True):
+        assert not np.isnan(found).any()
+        np.testing.assert_allclose(found, expected, rtol=1e-9)

@@ -109,3 +109,11 @@ def test_slots_can_be_dropped_and_keys_come_back_behind():
     row, _, unknown = rows.read({"b": 1.0, "a": 2.0, ("c", 1): 3.0}, np.zeros(4, dtype=bool))
     assert row.tolist()[::3] == [2.0, 1.0]
     assert unknown == {("c", 1): 3.0}
+
+
+def test_columns_are_those_of_the_slots():
+    reader = RowReader("missing")
+    reader.extend(["a", "b"])
+    assert reader.columns(["x", "b", "a"]) == [2, 1]
+    assert reader.columns(["a", "x"]) is None
+    assert reader.columns([]) is None

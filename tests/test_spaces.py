@@ -698,6 +698,7 @@ def test_a_fresh_key_in_every_sample(d):
             peak.append(len(spaces.keys) + sum(len(space.keys) for space in spaces.spaces))
     assert len(caught) == 1
     assert "select or hash" in str(caught[0].message)
+    assert caught[0].filename == __file__
     assert max(peak[1500:]) <= 1.1 * max(peak[:1500])
     assert max(peak) < 3000
     assert set(names("a", d)) <= set(spaces.keys)

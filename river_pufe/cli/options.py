@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from ..files import STDIN, times
+from ..files import STDIN, Gathering, times
 from . import show
 from .samples import Long
 
@@ -115,4 +115,8 @@ def as_long(
         raise show.UsageError(f"--long {columns}: name three columns, those of the time, the sensor and the value")
     if every is None:
         raise show.UsageError("--long needs --every: readings of which interval make a sample? For example 1min")
+    try:
+        Gathering(every, aggregate, hold, lateness)
+    except ValueError as error:
+        raise show.UsageError(str(error)) from None
     return Long(names, every, aggregate, hold, lateness, wait)

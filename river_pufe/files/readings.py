@@ -11,6 +11,8 @@ from collections.abc import Hashable, Iterable, Iterator
 from .times import seconds, timestamp
 
 AGGREGATES = ("last", "mean")
+#: Intervals for which a value may hold.
+_HELD = 100_000
 #: Number of targets that wait for their samples, which may never come.
 _MOST = 100_000
 
@@ -67,7 +69,7 @@ class Gathering:
     Raises
     ------
     ValueError
-        If a span of time is not above 0, or `aggregate` is unknown.
+        If a span of time is not above 0, `hold` is more than 100,000 times `every`, or `aggregate` is unknown.
 
     Examples
     --------
@@ -89,6 +91,8 @@ class Gathering:
         self.aggregate = aggregate
         self.hold = 0.0 if hold is None else seconds(hold)
         self.lateness = 0.0 if lateness is None else seconds(lateness)
+        if self.hold > _HELD * self.every:
+            raise ValueError(f"hold is more than {_HELD:,} intervals, and each makes a sample: let every be longer")
         self.n_late = self.n_duplicates = 0
         self._open: dict[int, dict[Hashable, _Values]] = {}
         self._latest = -math.inf
