@@ -24,6 +24,9 @@ from .forms import (
     TaskForm,
 )
 from .plain import (
+    BINS,
+    LEAST,
+    SMALLEST,
     account,
     ask,
     clip,
@@ -33,6 +36,7 @@ from .plain import (
     errors,
     expect,
     features,
+    judge,
     learn_linear,
     linear_scores,
     losses,
@@ -61,6 +65,7 @@ if not os.environ.get("RIVER_PUFE_PLAIN"):
             errors,
             expect,
             features,
+            judge,
             learn_linear,
             linear_scores,
             losses,
@@ -79,6 +84,8 @@ if not os.environ.get("RIVER_PUFE_PLAIN"):
         pass
 
 __all__ = [
+    "BINS",
+    "LEAST",
     "LEFT",
     "MOST",
     "SCALE",
@@ -94,6 +101,7 @@ __all__ = [
     "Probabilities",
     "RuleForm",
     "Same",
+    "SMALLEST",
     "SecondOrder",
     "TaskForm",
     "account",
@@ -106,6 +114,7 @@ __all__ = [
     "errors",
     "expect",
     "features",
+    "judge",
     "learn_linear",
     "linear_scores",
     "losses",
