@@ -43,7 +43,8 @@ class Event:
     round
         When it was noticed, counted from 0.
     kind
-        ``"opened"`` (new keys), ``"vanished"``, ``"returned"``, ``"overlap began"`` or ``"overlap ended"``.
+        ``"opened"`` (new keys), ``"vanished"``, ``"returned"``, ``"overlap began"``, ``"overlap ended"``,
+        ``"rescaled"`` (a key changed its unit, see `Rescaled`) or ``"replaced"`` (another sensor has taken the key).
     keys
         The keys it happened to. When an overlap begins these are the keys of the previous space, and when it ends
         those of the space that goes on.
@@ -57,6 +58,32 @@ class Event:
     def __str__(self) -> str:
         shown = ", ".join(map(str, self.keys[:6])) + (f", … ({len(self.keys)} keys)" if len(self.keys) > 6 else "")
         return f"round {self.round}: {self.kind} {shown}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Rescaled(Event):
+    """A key reports in another unit: factor · value + offset is the value in the unit that it had at first.
+
+    Parameters
+    ----------
+    round
+        When it was noticed, counted from 0.
+    kind
+        ``"rescaled"``.
+    keys
+        The key.
+    factor
+        Units of before in one unit of now.
+    offset
+        What 0 of now was before.
+
+    """
+
+    factor: float
+    offset: float
+
+    def __str__(self) -> str:
+        return f"{super().__str__()} (factor {self.factor:.6g}, offset {self.offset:.6g})"
 
 
 @dataclasses.dataclass(frozen=True)

@@ -14,7 +14,8 @@ from ..guard import guarded
 from ..part import shown
 from ..state.stateful import Stateful
 from ..values import Array, Key, Mask, Sample, number
-from .evolution import Event, Evolution, FeatureSpace
+from .doubts import Doubts
+from .evolution import Event, Evolution, FeatureSpace, Rescaled
 from .gaussian_rows import GaussianRows
 from .linear_map import Affine
 from .reading import COMPLETED, FRESH, PRESENT, Expected, Reading, Retired
@@ -86,7 +87,10 @@ class FeatureRecovery(Stateful, base.Transformer):
         feature_spaces: FeatureSpaces | None = None,
         scaler: Scaler | None = None,
         row_model: RowModel | None = None,
+        false_alarms: float = 1e-7,
     ) -> None:
+        if not 0 <= false_alarms < 1:
+            raise ValueError(f"false_alarms is a rate in [0, 1), not {false_alarms!r}")
         self.feature_spaces = feature_spaces if feature_spaces is not None else FeatureSpaces()
         # None stays None: a clone may be given other spaces, in which absence means something else.
         self.scaler = scaler
@@ -95,6 +99,9 @@ class FeatureRecovery(Stateful, base.Transformer):
         centered = self.feature_spaces.absent == "missing"
         self._scaler = scaler.clone() if scaler is not None else RowScaler(centered=centered)
         self._row_model = self.row_model.clone()
+        self.false_alarms = false_alarms
+        # Where absence means zero, a value that is far away need not be wrong.
+        self._doubts = Doubts(false_alarms if centered else 0.0)
         self._retired: dict[int, Retired] = {}
 
     # What River asks for.
@@ -111,9 +118,12 @@ class FeatureRecovery(Stateful, base.Transformer):
     @guarded
     def transform_one(self, x: Sample) -> dict[Key, typing.Any]:
         """The sample, with absent features filled in."""
-        known = self.read(x).known
+        row = self._spaces.read(x)
+        reading = self._reading(row)
         given = {key: value for key, value in x.items() if not math.isnan(number(key, value))}
-        return given | {key: value for key, value in known.items() if key not in given}
+        # What is believed as it is keeps its type.
+        changed = {key for key, same in zip(reading.keys, reading.row == row) if not same}
+        return given | {key: value for key, value in reading.known.items() if key not in given or key in changed}
 
     @guarded
     def recover_one(self, x: Sample) -> dict[Key, float]:
@@ -151,8 +161,9 @@ class FeatureRecovery(Stateful, base.Transformer):
         reading = self.read(x)
         row = self._scaler.standardize(reading.row)
         means, variances = self._row_model.given_others(row)
-        center = self._scaler.unscale(means)
-        away = self._scaler.unscale(means + np.sqrt(variances)) - center
+        values = self._scaler.unscale(means)
+        center = self._doubts.revert(values)
+        away = np.abs(self._doubts.revert(self._scaler.unscale(means + np.sqrt(variances))) - center)
         # What has never varied has no unit.
         away[away == 0.0] = math.nan
         expected = dict(zip(reading.keys, map(Expected, center.tolist(), away.tolist())))
@@ -225,8 +236,8 @@ class FeatureRecovery(Stateful, base.Transformer):
         columns = self._spaces.columns(keys)
         if self.overlapping or columns is None:
             return None
-        views = self._views(rows[:, columns])
-        return None if np.isnan(views).any() else views
+        views = self._views(self._doubts.convert(rows[:, columns]))
+        return None if np.isnan(views).any() or self._doubts.any_hidden(views[:, 1:]).any() else views
 
     def advance_many(self, keys: list[Key], rows: Array) -> list[Reading]:
         """Follow the first of many samples, as long as no key comes or is absent, and no unit changes.
@@ -246,12 +257,12 @@ class FeatureRecovery(Stateful, base.Transformer):
         columns = self._spaces.columns(keys) if self._spaces.expects(keys) else None
         if columns is None:
             return []
-        rows = rows[: self._scaler.remaining, columns]
-        gaps = np.isnan(rows).any(1)
-        if gaps.any():
-            rows = rows[: gaps.argmax()]
-        self._spaces.advance_many(len(rows))
-        return [self._as_reading(row, view[None], None, True) for row, view in zip(rows, self._views(rows))]
+        rows = self._doubts.convert(rows[: min(self._scaler.remaining, self._doubts.remaining), columns])
+        views = self._views(rows)
+        gaps = np.isnan(rows).any(1) | self._doubts.any_hidden(views[:, 1:])
+        n = int(gaps.argmax()) if gaps.any() else len(rows)
+        self._spaces.advance_many(n)
+        return [self._as_reading(row, row, view[None], None, True) for row, view in zip(rows[:n], views)]
 
     def _views(self, rows: Array) -> Array:
         """Rows over the slots, standardized, behind a leading 1."""
@@ -259,17 +270,23 @@ class FeatureRecovery(Stateful, base.Transformer):
         self._scaler.scale(rows, out=views[:, 1:])
         return views
 
-    def _as_reading(self, row: Array, views: Array, filled: Array | None, usable: bool) -> Reading:
-        spaces = self._spaces
-        return Reading(row, views, filled, usable, spaces.keys, spaces.n_previous, self._scaler, self._retired.values())
+    def _as_reading(self, row: Array, given: Array, views: Array, filled: Array | None, usable: bool) -> Reading:
+        keys, p, retired = self._spaces.keys, self._spaces.n_previous, self._retired.values()
+        return Reading(row, given, views, filled, usable, keys, p, self._scaler, retired)
 
     def _reading(self, row: Array) -> Reading:
         p = self._spaces.n_previous
+        row = given = self._doubts.convert(row)
         views = np.empty((3 if p else 1, len(row) + 1))
         views[:, 0] = 1.0
         scaled = self._scaler.scale(row, out=views[0, 1:])
         # Scaled values are finite, so only a NaN can hide in this sum of squares.
-        incomplete = not scaled.dot(scaled) < math.inf
+        square = scaled.dot(scaled)
+        incomplete = not square < math.inf
+        if not p and (hidden := self._doubts.hidden(scaled, square)) is not None:
+            row = np.where(hidden, math.nan, row)
+            scaled[hidden] = math.nan
+            incomplete = True
         if incomplete and not p:
             views = np.repeat(views, 3, axis=0)
         elif p:
@@ -284,7 +301,7 @@ class FeatureRecovery(Stateful, base.Transformer):
             views[COMPLETED:, 1:][:, absent] = filled[absent]
         if p:
             views[FRESH, 1 : p + 1] = 0.0
-        return self._as_reading(row, views, filled, usable)
+        return self._as_reading(row, given, views, filled, usable)
 
     def advance(self, x: Sample, latest: Reading | None = None) -> tuple[Evolution, Reading]:
         """Follow the keys of a sample.
@@ -304,7 +321,7 @@ class FeatureRecovery(Stateful, base.Transformer):
         evolution, row = self._spaces.advance(x)
         if evolution:
             return self._follow(evolution, row)
-        if latest is not None and latest.row.tobytes() == row.tobytes():
+        if latest is not None and latest.given.tobytes() == self._doubts.convert(row).tobytes():
             return evolution, latest
         return evolution, self._reading(row)
 
@@ -313,6 +330,7 @@ class FeatureRecovery(Stateful, base.Transformer):
             self._open(evolution, len(row))
         if evolution.settled:
             self._row_model.end_overlap(self._scaler)
+            self._doubts.reset()
         if evolution.keep is not None:
             evolution = dataclasses.replace(evolution, recover=self._drop(evolution, evolution.keep))
             row = row[evolution.keep]
@@ -323,6 +341,7 @@ class FeatureRecovery(Stateful, base.Transformer):
         # First, because it may have to learn from rows that are in the units of the old slots.
         self._row_model.extend(evolution.opened, evolution.overlap, self._scaler)
         self._scaler.extend(evolution.opened)
+        self._doubts.extend(evolution.opened)
         for slot, origin in enumerate(evolution.origins, d - evolution.opened):
             if origin is not None:
                 space, position = origin
@@ -345,15 +364,23 @@ class FeatureRecovery(Stateful, base.Transformer):
         for identifier in evolution.forgotten:
             del self._retired[identifier]
         self._scaler.keep(keep)
+        self._doubts.keep(keep)
         self._row_model.keep(keep)
         return recover
 
     def update(self, reading: Reading) -> NewUnits | None:
         """Learn what is usual for each feature, and how they hang together; the units, where they are new."""
+        for slot, conversion in self._doubts.update(reading, self._row_model):
+            key = reading.keys[slot]
+            if conversion is not None:
+                self._spaces.events.append(Rescaled(self.rounds - 1, "rescaled", (key,), *conversion))
+            else:
+                self._spaces.replace(key)
         self._row_model.update(reading)
         units = self._scaler.update(reading.row)
         if units is not None:
             self._row_model.rescale(units.factor, units.shift)
+            self._doubts.rescale(units.factor, units.shift)
             for retired in self._retired.values():
                 if retired.recover is not None:
                     retired.recover.rescale(units.factor, units.shift)

@@ -91,6 +91,10 @@ class GaussianRows(Stored, RowModel):
     def given_others(self, row: Array) -> tuple[Array, Array]:
         return self._law.law.given_others(row)
 
+    def precision(self) -> tuple[Array, Array] | None:
+        law = self._law.law
+        return (law.mean, law.precision) if isinstance(law, Gaussian) and self._n else None
+
     def predict(self, outputs: Mask) -> Affine | None:
         return self._law.law.predict(outputs) if self._n else None
 

@@ -61,7 +61,9 @@ class Reading:
     Parameters
     ----------
     row
-        Values by slot, NaN where absent, shape (d,).
+        Values by slot that are believed, NaN where there is none, shape (d,).
+    given
+        All values by slot, NaN where absent, shape (d,).
     views
         Three ways to see the row, standardized, behind a leading 1: what is *present* (absent entries are the mean),
         *completed*, and the *fresh* part, in which the previous space is left out. Shape (3, d + 1), or (1, d + 1)
@@ -82,6 +84,7 @@ class Reading:
     """
 
     row: Array
+    given: Array
     views: Array
     filled: Array | None
     usable: bool
