@@ -25,6 +25,7 @@ from .forms import (
 )
 from .plain import (
     BINS,
+    FARTHEST,
     LEAST,
     SMALLEST,
     account,
@@ -45,6 +46,7 @@ from .plain import (
     read,
     regret,
     remember,
+    residuals,
     standardize,
     strengthen,
     weigh,
@@ -74,6 +76,7 @@ if not os.environ.get("RIVER_PUFE_PLAIN"):
             read,
             regret,
             remember,
+            residuals,
             standardize,
             strengthen,
             weigh,
@@ -85,6 +88,7 @@ if not os.environ.get("RIVER_PUFE_PLAIN"):
 
 __all__ = [
     "BINS",
+    "FARTHEST",
     "LEAST",
     "LEFT",
     "MOST",
@@ -123,6 +127,7 @@ __all__ = [
     "read",
     "regret",
     "remember",
+    "residuals",
     "standardize",
     "strengthen",
     "weigh",

@@ -23,7 +23,7 @@ import numpy as np
 
 from ..values import LARGEST, number
 from .forms import LEFT, MOST, SCALE, TRACE, FirstOrder, Fourier, Given, Probabilities, Same
-from .plain import BINS, HALF_WAY, KEPT, KEPT_OF_SCORES, LARGE, LEAST, MOST_EVIDENCE, SAME, SMALLEST, SPELL_PRIOR
+from .plain import BINS, FARTHEST, HALF_WAY, KEPT, KEPT_OF_SCORES, LARGE, LEAST, MOST_EVIDENCE, SAME, SCORE, SMALLEST, SPELL_PRIOR
 from .plain import complete as plain_complete
 from .plain import expect as plain_expect
 
@@ -36,8 +36,10 @@ cdef int _SMALLEST = SMALLEST
 cdef double _LEAST = LEAST
 cdef double _KEPT = KEPT
 cdef double _KEPT_OF_SCORES = KEPT_OF_SCORES
+cdef double _FARTHEST = FARTHEST
 cdef double _HALF_WAY = HALF_WAY
 cdef double _MOST_EVIDENCE = MOST_EVIDENCE
+cdef double _SCORE = SCORE
 cdef int _SCALE = SCALE
 cdef int _LEFT = LEFT
 cdef int _TRACE = TRACE
@@ -235,6 +237,29 @@ cdef inline double _mixture(double p) noexcept nogil:
     return (1.0 - p + p * logarithm) / (p * logarithm * logarithm)
 
 
+def residuals(scaled, mean, precision, limits):
+    cdef Py_ssize_t n = len(scaled), i, worst = -1
+    cdef int d = <int>n, one = 1
+    cdef double* z = _numbers(scaled, n)
+    cdef double* m = _numbers(mean, n)
+    cdef double* k = _numbers(precision, n * n)
+    cdef double* limit = _numbers(limits, n)
+    cdef double plus = 1.0, none = 0.0, most = 0.0, size
+    cdef double* away = _scratch(n)
+    out = _empty(n)
+    cdef double* u = _state(out, n)
+    for i in range(n):
+        away[i] = _clipped(z[i] - m[i], _FARTHEST)
+    dsymv("L", &d, &plus, k, &d, away, &one, &none, u, &one)
+    for i in range(n):
+        u[i] /= sqrt(k[i * n + i])
+        size = fabs(u[i])
+        if size > limit[i] and size > most:
+            most, worst = size, i
+    free(away)
+    return out, worst
+
+
 def judge(residuals, double level, histogram, scores, statistic):
     cdef Py_ssize_t d = len(statistic), n = len(residuals), i, j
     cdef double* u = _numbers(residuals, n * d)
@@ -287,7 +312,7 @@ def judge(residuals, double level, histogram, scores, statistic):
                     gain[b] = exp(log_e[b] / tau)
                 r = min(gain[b] * (1.0 + r), _MOST_EVIDENCE)
                 most = max(most, r)
-                off = log_e[b] - mean
+                off = _clipped(log_e[b] - mean, _SCORE)
                 square = _KEPT_OF_SCORES * square + off * off
                 product = _KEPT_OF_SCORES * product + off * latest
                 mean += 0.01 * off

@@ -42,6 +42,10 @@ SPELL_PRIOR = 10.0
 BINS, SMALLEST, LEAST, KEPT, KEPT_OF_SCORES = 64, -20, 50.0, 0.9995, 0.999
 #: The mantissa in the middle of a factor of 2, and the largest evidence.
 HALF_WAY, MOST_EVIDENCE = math.sqrt(0.5), 1e30
+#: A score moves its moments by no more than this, so that a change that is seen does not pass for a spell.
+SCORE = 1.0
+#: An entry is no farther from its mean than so many deviations.
+FARTHEST = 1e6
 
 
 def read(x: Sample, keys: list[Key], slots: dict[Key, int]) -> tuple[Array, dict[Key, float]]:
@@ -187,6 +191,31 @@ def account(
     return returned, lost.tolist()
 
 
+def residuals(scaled: Array, mean: Array, precision: Array, limits: Array) -> tuple[Array, int]:
+    """How far each entry of a row is from its mean given all others, in deviations of that. Costs O(d²).
+
+    Parameters
+    ----------
+    scaled
+        The row, shape (d,).
+    mean, precision
+        Mean and inverse of the covariance of rows, shapes (d,) and (d, d).
+    limits
+        How far entries may be, shape (d,).
+
+    Returns
+    -------
+    Shape (d,), and the farthest of the entries that are beyond their limits; -1 if none is.
+
+    """
+    away = np.minimum(np.maximum(scaled - mean, -FARTHEST), FARTHEST)
+    away = blas.dsymv(1.0, precision, away) / np.sqrt(precision.diagonal())
+    size = np.abs(away)
+    size[size <= limits] = 0.0
+    worst = int(size.argmax())
+    return away, worst if size[worst] > 0.0 else -1
+
+
 def judge(residuals: Array, level: float, histogram: Array, scores: Array, statistic: Array) -> Array:
     """Do residuals fit those before them, as `recovery.fit.Fit` asks? Costs O(nd), and O(d) for the histograms.
 
@@ -227,7 +256,7 @@ def judge(residuals: Array, level: float, histogram: Array, scores: Array, stati
     for there, gain, score in zip(judged, grown, log_e):
         statistic[:] = np.where(there, np.minimum(gain * (1.0 + statistic), MOST_EVIDENCE), statistic)
         peak = np.maximum(peak, np.where(there, statistic, 0.0))
-        off = score - moments[2]
+        off = np.minimum(np.maximum(score - moments[2], -SCORE), SCORE)
         new = np.stack(
             [
                 KEPT_OF_SCORES * moments[0] + off * off,

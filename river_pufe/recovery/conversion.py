@@ -55,7 +55,7 @@ _FARTHEST = 3.0
 #: Of residuals in their deviations: bounds of the mean square, and how many standard errors the mean may be from 0.
 _LEAST, _MOST, _OFF = 0.25, 2.0, 4.0
 #: A lone key has changed its unit only if it reads something else by so many deviations.
-_GROSS = 4.0
+_GROSS = 3.0
 #: How many standard errors a slope must be from 0.
 _SIGNIFICANT = 5.0
 

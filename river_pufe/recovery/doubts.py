@@ -7,6 +7,7 @@ import typing
 
 import numpy as np
 
+from .. import kernels
 from ..state.parts import Stored
 from ..values import Array, Mask
 from .conversion import NONE, Conversion, find_conversion
@@ -16,9 +17,9 @@ from .row_model import RowModel
 
 #: Rounds in a block.
 _BLOCK = 32
-#: A value that is so many times as far away as any before it is doubted at once; after so many of them in a block the
-#: block is judged.
-_FARTHER, _MANY_FAR = 1.25, 8
+#: A value is not believed if its residual is so many times as large as any before and so many deviations; after so many
+#: of them in a block the block is judged.
+_FARTHER, _NEAR, _MANY_FAR = 1.25, 4.5, 8
 #: What is left of the farthest distance after a round.
 _KEPT = 0.9998
 #: Evidence below which a key is not suspected at all.
@@ -31,8 +32,6 @@ _EXPLAINED = 0.5
 _SHARE = 1 / 3
 #: Rows between two references: half of those before, and so many at the most.
 _GROWTH, _LATEST = 1.5, 256
-#: What is computed with is no larger.
-_LARGEST = 1e6
 
 
 class Verdict(typing.NamedTuple):
@@ -75,51 +74,45 @@ class Doubts(Stored):
 
     """
 
-    DERIVED = ("_inverse", "_reach", "_converts")
+    DERIVED = ("_converts", "_limits")
 
     def __init__(self, false_alarms: float) -> None:
         self._fit = Fit(false_alarms)
         # From what is read to the unit in which all is learned.
         self._factor: Array = np.ones(0)
         self._offset: Array = np.zeros(0)
-        # How far standardized values have been from 0.
+        # How large residuals have been.
         self._farthest: Array = np.zeros(0)
-        self._limits: Array = np.zeros(0)
         # A law of rows to judge by: its mean, and the inverse of its covariance; from when on it is renewed.
         self._reference: tuple[Array, Array] | None = None
         self._n_rows, self._renew_at = 0, float(_BLOCK)
-        # The block: standardized values as they are, and as they were completed.
-        self._given: Array = np.zeros((_BLOCK, 0))
-        self._completed: Array = np.zeros((_BLOCK, 0))
-        self._n = self._n_far = 0
+        # The values and the residuals of the block, and the number of rounds in which a value was not believed.
+        self._given: list[Array] = []
+        self._residuals: list[Array] = []
+        self._n_far = 0
         # What doubted keys read, and what they should have read.
         self._doubted: dict[int, list[tuple[float, float]]] = {}
         self.rebuild()
 
-    def stored(self) -> dict[str, typing.Any]:
-        n = self._n
-        return {**super().stored(), "_given": self._given[:n], "_completed": self._completed[:n]}
-
     def rebuild(self) -> None:
-        for name in ("_given", "_completed"):
-            block = getattr(self, name)
-            setattr(self, name, np.vstack([block, np.zeros((_BLOCK - len(block), block.shape[1]))]))
         self._converts = bool((self._factor != 1.0).any() or self._offset.any())
-        # No value can be too far in a row whose squares, or fourth powers, sum up to less.
-        self._reach = float(self._limits.min(initial=math.inf))
+        self._limits: Array = np.zeros(0)
+        if self._reference is not None:
+            self._limits = np.where(self._fit.judged, np.maximum(_FARTHER * self._farthest, _NEAR), math.inf)
 
     @classmethod
     def _unit_test_params(cls) -> typing.Iterator[dict[str, typing.Any]]:
         yield {"false_alarms": 1e-7}
 
     @property
-    def on(self) -> bool:
-        return self._fit.false_alarms > 0.0
-
-    @property
     def remaining(self) -> int:
         """Number of rows up to the next one that may change what is believed; 0 while a key is doubted."""
-        return 0 if self._doubted else _BLOCK - self._n
+        return 0 if self._doubted else _BLOCK - len(self._residuals)
+
+    @property
+    def most(self) -> int:
+        """So many keys can be wrong at once."""
+        return max(1, int(_SHARE * len(self._factor))) if self._reference is not None else 0
 
     # Reading is pure.
 
@@ -131,43 +124,27 @@ class Doubts(Stored):
         """What keys would read now, for values in the units in which all is learned; shape (d,)."""
         return (values - self._offset) / self._factor if self._converts else values
 
-    @property
-    def factor(self) -> Array:
-        """The factors of the conversions, shape (d,)."""
-        return self._factor
-
-    def hidden(self, scaled: Array, square: float) -> Mask | None:
-        """Which standardized values are not believed; None if all are.
-
-        Parameters
-        ----------
-        scaled
-            Shape (d,), NaN where absent.
-        square
-            The sum of their squares.
-
-        """
+    def believed(self, rows: Array) -> Array:
+        """Rows without the values of doubted keys, shape (d,) or (n, d)."""
         if not self._doubted:
-            reach = self._reach * self._reach
-            if square <= reach:
-                return None
-            squares = scaled * scaled
-            if squares.dot(squares) <= reach * reach or math.isinf(reach):
-                return None
-        far = np.abs(scaled) > self._limits
-        if np.count_nonzero(far) > self._most:
-            far[:] = False
-        far[list(self._doubted)] = True
-        far &= scaled == scaled
-        return far if far.any() else None
+            return rows
+        rows = rows.copy()
+        rows[..., list(self._doubted)] = math.nan
+        return rows
 
-    def any_hidden(self, scaled: Array) -> Mask:
-        """In which rows some values are not believed; shapes (n, d) and (n,)."""
-        return np.array([self.hidden(row, float(row.dot(row))) is not None for row in scaled], dtype=bool)
+    def residuals(self, scaled: Array) -> tuple[Array, int] | None:
+        """The residuals of a completed row in standardized units, and the slot that is too far away, or -1."""
+        if self._reference is None:
+            return None
+        return kernels.residuals(scaled, *self._reference, self._limits)
 
-    @property
-    def _most(self) -> int:
-        return max(1, int(_SHARE * len(self._limits)))
+    def any_far(self, scaled: Array) -> bool:
+        """Whether a value of some completed rows, shape (n, d), is too far away."""
+        if self._reference is None:
+            return False
+        mean, precision = self._reference
+        away = np.abs((scaled - mean) @ precision) / np.sqrt(precision.diagonal())
+        return bool((away > self._limits).any())
 
     # Learning.
 
@@ -182,55 +159,64 @@ class Doubts(Stored):
             What is known of the rows.
 
         """
-        if not self.on or reading.n_previous or not len(reading.row):
+        if not self._fit.false_alarms or reading.n_previous or not len(reading.row):
             return []
-        i, completed = self._n, reading.completed[1:]
-        self._completed[i] = completed
-        given = self._given[i]
-        if reading.filled is None:
-            given[:] = completed
-        else:
-            reading.scaler.scale(reading.given, out=given)
-            self._n_far += int(np.count_nonzero((given == given) & np.isnan(reading.row)) > len(self._doubted))
-        self._n += 1
         self._n_rows += 1
+        if reading.residuals is None:
+            if self._n_rows >= self._renew_at:
+                self._renew(row_model)
+            return []
+        away, _ = reading.residuals
+        if reading.filled is not None:
+            away = self._with_absent(away, reading)
+        self._given.append(reading.given)
+        self._residuals.append(away)
         verdicts = self._hear(reading) if self._doubted else []
-        if self._n == _BLOCK or self._n_far >= _MANY_FAR:
+        if len(self._residuals) == _BLOCK or self._n_far >= _MANY_FAR:
             self._judge(row_model)
         return verdicts
 
+    def _with_absent(self, away: Array, reading: Reading) -> Array:
+        """Residuals where values are absent, or were not believed."""
+        assert self._reference is not None
+        given = reading.scaler.scale(reading.given, out=np.empty(len(away)))
+        absent = np.isnan(reading.row)
+        self._n_far += bool(np.count_nonzero(absent & (given == given)) > len(self._doubted))
+        apart = (given - reading.completed[1:]) * np.sqrt(self._reference[1].diagonal())
+        away = np.where(absent, np.clip(apart, -kernels.FARTHEST, kernels.FARTHEST), away)
+        away[list(self._doubted)] = math.nan
+        return away
+
     def _judge(self, row_model: RowModel) -> None:
         """Judge a block."""
-        n = self._n
-        given, completed = self._given[:n], self._completed[:n]
-        if self._reference is not None:
-            mean, precision = self._reference
-            own = precision.diagonal()
-            known = np.clip(completed - mean, -_LARGEST, _LARGEST)
-            residuals = (known @ precision + (given - completed) * own) / np.sqrt(own)
-            residuals[:, list(self._doubted)] = math.nan
-            evidence = self._fit.update(residuals)
-            worst = int(np.where(evidence >= 1.0, np.nansum(np.square(residuals), 0), -1.0).argmax())
-            if evidence[worst] >= 1.0:
-                # The residuals of the others rest on this one.
-                self._fit.acquit(evidence >= 1.0)
-                self._doubted[worst] = []
-            if len(self._doubted) > self._most:
-                self._believe(list(self._doubted))
-            calm = evidence < _CALM
-            calm[list(self._doubted)] = False
-            distance = np.where(given == given, np.abs(given), 0.0).max(0)
-            self._farthest = np.where(calm, np.maximum(self._farthest * _KEPT**n, distance), self._farthest)
-        self._n = self._n_far = 0
+        residuals = np.array(self._residuals)
+        evidence = self._fit.update(residuals)
+        if (evidence >= 1.0).any():
+            # The residuals of others may rest on the one that is wrong.
+            self._doubted[self._worst_of(evidence >= 1.0, residuals)] = []
+            self._fit.acquit(evidence >= 1.0)
+        size = np.where(np.isnan(residuals), 0.0, np.abs(residuals)).max(0)
+        known = np.maximum(self._farthest * _KEPT ** len(residuals), size)
+        self._farthest = np.where(evidence < _CALM, known, self._farthest)
+        if len(self._doubted) > self.most:
+            self._believe(list(self._doubted))
+        self._given, self._residuals, self._n_far = [], [], 0
         if self._n_rows >= self._renew_at and not self._doubted:
-            self._reference = row_model.precision()
-            self._renew_at = self._n_rows + min((_GROWTH - 1.0) * self._n_rows, _LATEST)
-        self._limit()
+            self._renew(row_model)
+        self.rebuild()
 
-    def _limit(self) -> None:
-        judged = self._fit.judged if self._reference is not None else np.zeros(len(self._farthest), dtype=bool)
-        self._limits = np.where(judged & (self._farthest > 0.0), _FARTHER * self._farthest, math.inf)
-        self._reach = float(self._limits.min(initial=math.inf))
+    def _worst_of(self, slots: Mask, residuals: Array) -> int:
+        """The slot that does not fit: one at rest, or else the one whose residuals are the largest."""
+        size = np.nansum(np.square(residuals), 0)
+        with np.errstate(invalid="ignore"):
+            rests = np.ptp(np.array(self._given), 0) == 0.0
+        return int(np.where(slots, size + rests * size.sum(), -1.0).argmax())
+
+    def _renew(self, row_model: RowModel) -> None:
+        law = row_model.precision()
+        self._reference = law
+        self._renew_at = self._n_rows + min(max((_GROWTH - 1.0) * self._n_rows, _BLOCK), _LATEST)
+        self.rebuild()
 
     def _believe(self, slots: list[int]) -> None:
         """Forget what keys used to be."""
@@ -240,7 +226,7 @@ class Doubts(Stored):
         self._farthest[which] = 0.0
         for slot in slots:
             self._doubted.pop(slot, None)
-        self._limit()
+        self.rebuild()
 
     def _hear(self, reading: Reading) -> list[Verdict]:
         """What doubted keys read, and the verdicts on those that have read enough."""
@@ -255,13 +241,14 @@ class Doubts(Stored):
         return verdicts
 
     def _decide(self, slot: int, heard: list[tuple[float, float]], reading: Reading) -> list[Verdict]:
-        final = len(heard) >= _ENOUGH
         assert self._reference is not None
         share = self._fit.typical[slot] / math.sqrt(self._reference[1][slot, slot])
         scaler, zeros = reading.scaler, np.zeros(len(reading.row))
         deviation = share * float((scaler.unscale(zeros + 1.0) - scaler.unscale(zeros))[slot])
         values, expected = np.array(heard).T
         explained = share * share <= _EXPLAINED
+        # What others do not explain has no use for more of them.
+        final = len(heard) >= _ENOUGH or not explained
         found = find_conversion(values, expected, deviation, explained, final)
         if found is None and not final:
             return []
@@ -282,36 +269,26 @@ class Doubts(Stored):
     def reset(self) -> None:
         """Nobody is doubted, and the law to judge by is not known."""
         self._doubted, self._reference = {}, None
-        self._n = self._n_far = 0
-        self._renew_at = self._n_rows + _BLOCK
-        self._limit()
+        self._given, self._residuals, self._n_far = [], [], 0
+        self._renew_at = float(self._n_rows + _BLOCK)
+        self.rebuild()
 
     def extend(self, n: int) -> None:
         """Append n slots of which nothing is known."""
         self._fit.extend(n)
         self._factor, self._offset = np.append(self._factor, np.ones(n)), np.append(self._offset, np.zeros(n))
         self._farthest = np.append(self._farthest, np.zeros(n))
-        self._given = self._completed = np.zeros((0, len(self._factor)))
         self.reset()
-        self.rebuild()
 
     def keep(self, slots: Mask) -> None:
         """Drop all other slots."""
         self._fit.keep(slots)
         for name in ("_factor", "_offset", "_farthest"):
             setattr(self, name, getattr(self, name)[slots])
-        self._given = self._completed = np.zeros((0, len(self._factor)))
         self.reset()
-        self.rebuild()
 
     def rescale(self, factor: Array, shift: Array) -> None:
         """Rows come in other units, factor · row + shift for row; shapes (d,)."""
-        n = self._n
-        for block in (self._given[:n], self._completed[:n]):
-            block *= factor
-            block += shift
-        self._farthest = factor * self._farthest + np.abs(shift)
         if self._reference is not None:
             mean, precision = self._reference
             self._reference = factor * mean + shift, precision / factor / factor[:, None]
-        self._limit()

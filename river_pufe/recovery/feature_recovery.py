@@ -236,8 +236,9 @@ class FeatureRecovery(Stateful, base.Transformer):
         columns = self._spaces.columns(keys)
         if self.overlapping or columns is None:
             return None
-        views = self._views(self._doubts.convert(rows[:, columns]))
-        return None if np.isnan(views).any() or self._doubts.any_hidden(views[:, 1:]).any() else views
+        rows = self._doubts.believed(self._doubts.convert(rows[:, columns]))
+        views = self._views(rows)
+        return None if np.isnan(views).any() or self._doubts.any_far(views[:, 1:]) else views
 
     def advance_many(self, keys: list[Key], rows: Array) -> list[Reading]:
         """Follow the first of many samples, as long as no key comes or is absent, and no unit changes.
@@ -257,12 +258,23 @@ class FeatureRecovery(Stateful, base.Transformer):
         columns = self._spaces.columns(keys) if self._spaces.expects(keys) else None
         if columns is None:
             return []
-        rows = self._doubts.convert(rows[: min(self._scaler.remaining, self._doubts.remaining), columns])
-        views = self._views(rows)
-        gaps = np.isnan(rows).any(1) | self._doubts.any_hidden(views[:, 1:])
-        n = int(gaps.argmax()) if gaps.any() else len(rows)
-        self._spaces.advance_many(n)
-        return [self._as_reading(row, row, view[None], None, True) for row, view in zip(rows[:n], views)]
+        readings = self._readings(rows[: min(self._scaler.remaining, self._doubts.remaining), columns])
+        self._spaces.advance_many(len(readings))
+        return readings
+
+    def _readings(self, rows: Array) -> list[Reading]:
+        """Readings of the first of many rows over the slots, as long as nothing is absent or unbelievable."""
+        rows = self._doubts.believed(self._doubts.convert(rows))
+        gaps = np.isnan(rows).any(1)
+        rows = rows[: gaps.argmax()] if gaps.any() else rows
+        readings = []
+        for row, view in zip(rows, self._views(rows)):
+            residuals = self._doubts.residuals(view[1:])
+            reading = self._as_reading(row, row, view[None], None, residuals, True)
+            if reading.too_far is not None:
+                break
+            readings.append(reading)
+        return readings
 
     def _views(self, rows: Array) -> Array:
         """Rows over the slots, standardized, behind a leading 1."""
@@ -270,23 +282,33 @@ class FeatureRecovery(Stateful, base.Transformer):
         self._scaler.scale(rows, out=views[:, 1:])
         return views
 
-    def _as_reading(self, row: Array, given: Array, views: Array, filled: Array | None, usable: bool) -> Reading:
+    def _as_reading(
+        self, row: Array, given: Array, views: Array, filled: Array | None, residuals: tuple[Array, int] | None, usable: bool
+    ) -> Reading:
         keys, p, retired = self._spaces.keys, self._spaces.n_previous, self._retired.values()
-        return Reading(row, given, views, filled, usable, keys, p, self._scaler, retired)
+        return Reading(row, given, views, filled, residuals, usable, keys, p, self._scaler, retired)
 
     def _reading(self, row: Array) -> Reading:
+        given = self._doubts.convert(row)
+        row = self._doubts.believed(given)
+        first = reading = self._complete(row, given)
+        for _ in range(self._doubts.most):
+            if reading.too_far is None:
+                return reading
+            row = row.copy()
+            row[reading.too_far] = math.nan
+            reading = self._complete(row, given)
+        # Where too many values are too far away, all are believed.
+        return reading if reading.too_far is None else first
+
+    def _complete(self, row: Array, given: Array) -> Reading:
+        """The reading of a row."""
         p = self._spaces.n_previous
-        row = given = self._doubts.convert(row)
         views = np.empty((3 if p else 1, len(row) + 1))
         views[:, 0] = 1.0
         scaled = self._scaler.scale(row, out=views[0, 1:])
         # Scaled values are finite, so only a NaN can hide in this sum of squares.
-        square = scaled.dot(scaled)
-        incomplete = not square < math.inf
-        if not p and (hidden := self._doubts.hidden(scaled, square)) is not None:
-            row = np.where(hidden, math.nan, row)
-            scaled[hidden] = math.nan
-            incomplete = True
+        incomplete = not scaled.dot(scaled) < math.inf
         if incomplete and not p:
             views = np.repeat(views, 3, axis=0)
         elif p:
@@ -301,7 +323,8 @@ class FeatureRecovery(Stateful, base.Transformer):
             views[COMPLETED:, 1:][:, absent] = filled[absent]
         if p:
             views[FRESH, 1 : p + 1] = 0.0
-        return self._as_reading(row, given, views, filled, usable)
+        residuals = self._doubts.residuals(views[min(COMPLETED, len(views) - 1), 1:])
+        return self._as_reading(row, given, views, filled, residuals, usable)
 
     def advance(self, x: Sample, latest: Reading | None = None) -> tuple[Evolution, Reading]:
         """Follow the keys of a sample.

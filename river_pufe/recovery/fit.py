@@ -77,8 +77,12 @@ class Fit:
     def typical(self) -> Array:
         """The deviation of a normal law that has the median of each key's residuals, shape (d,); 0 where most are 0."""
         up_to = self._histogram.cumsum(1)
-        middle = (2.0 * up_to >= up_to[:, -1:]).argmax(1)
-        return np.where(middle > 0, np.exp2((middle - 1.5) / 2.0 + kernels.SMALLEST) / _MIDDLE, 0.0)
+        half, slots = up_to[:, -1] / 2.0, np.arange(len(up_to))
+        middle = (up_to >= half[:, None]).argmax(1)
+        # Where in its bin the median is.
+        inside = (up_to[slots, middle] - half) / np.maximum(self._histogram[slots, middle], 1e-9)
+        sizes = np.exp2((middle - inside) / 2.0 + kernels.SMALLEST - 0.5)
+        return np.where(middle > 0, sizes / _MIDDLE, 0.0)
 
     def acquit(self, slots: Mask) -> None:
         """Forget the evidence against some keys."""

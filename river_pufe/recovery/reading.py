@@ -70,6 +70,9 @@ class Reading:
         where all three are the same.
     filled
         `standardized`, where something was absent; None where nothing was.
+    residuals
+        How far each entry of the completed view is from what it should be given all others, in deviations of that,
+        shape (d,); and the slot that is too far away, or -1. None where it is not known.
     usable
         Whether the map may learn from it: in an overlap, whether the previous part could be completed.
     keys
@@ -87,6 +90,7 @@ class Reading:
     given: Array
     views: Array
     filled: Array | None
+    residuals: tuple[Array, int] | None
     usable: bool
     keys: Sequence[Key]
     n_previous: int
@@ -98,6 +102,11 @@ class Reading:
         """The completed view, shape (d + 1,)."""
         completed: Array = self.views[min(COMPLETED, len(self.views) - 1)]
         return completed
+
+    @property
+    def too_far(self) -> int | None:
+        """The slot whose value is too far from what it should be; None if there is none."""
+        return self.residuals[1] if self.residuals is not None and self.residuals[1] >= 0 else None
 
     @property
     def sees_previous(self) -> bool:
