@@ -12,11 +12,12 @@ from ..state.parts import Stored
 from ..values import Array, Mask
 from .conversion import NONE, Conversion, find_conversion
 from .fit import Fit
+from .gaussian import packed, unpacked
 from .reading import Reading
 from .row_model import RowModel
 
-#: Rounds in a block.
-_BLOCK = 32
+#: Rounds in a block, and between those of which the values are kept.
+_BLOCK, _APART = 32, 8
 #: A value is not believed if its residual is so many times as large as any before and so many deviations; after so many
 #: of them in a block the block is judged.
 _FARTHER, _NEAR, _MANY_FAR = 1.25, 4.5, 8
@@ -76,7 +77,7 @@ class Doubts(Stored):
 
     DERIVED = ("_converts", "_limits")
 
-    def __init__(self, false_alarms: float) -> None:
+    def __init__(self, false_alarms: float = 1e-7) -> None:
         self._fit = Fit(false_alarms)
         # From what is read to the unit in which all is learned.
         self._factor: Array = np.ones(0)
@@ -86,23 +87,33 @@ class Doubts(Stored):
         # A law of rows to judge by: its mean, and the inverse of its covariance; from when on it is renewed.
         self._reference: tuple[Array, Array] | None = None
         self._n_rows, self._renew_at = 0, float(_BLOCK)
-        # The values and the residuals of the block, and the number of rounds in which a value was not believed.
-        self._given: list[Array] = []
+        # The residuals of the block, some of its values, and the number of rounds in which a value was not believed.
         self._residuals: list[Array] = []
+        self._given: list[Array] = []
         self._n_far = 0
         # What doubted keys read, and what they should have read.
         self._doubted: dict[int, list[tuple[float, float]]] = {}
-        self.rebuild()
+        self._derive()
 
     def rebuild(self) -> None:
+        if (law := self._reference) is not None:
+            self._reference = law[0], unpacked(law[1])
+        self._derive()
+
+    def _derive(self) -> None:
         self._converts = bool((self._factor != 1.0).any() or self._offset.any())
         self._limits: Array = np.zeros(0)
         if self._reference is not None:
             self._limits = np.where(self._fit.judged, np.maximum(_FARTHER * self._farthest, _NEAR), math.inf)
 
-    @classmethod
-    def _unit_test_params(cls) -> typing.Iterator[dict[str, typing.Any]]:
-        yield {"false_alarms": 1e-7}
+    def stored(self) -> dict[str, typing.Any]:
+        law = self._reference
+        return {**super().stored(), "_reference": (law[0], packed(law[1])) if law is not None else None}
+
+    @property
+    def n_slots(self) -> int:
+        """Number of slots."""
+        return len(self._factor)
 
     @property
     def remaining(self) -> int:
@@ -169,11 +180,12 @@ class Doubts(Stored):
         away, _ = reading.residuals
         if reading.filled is not None:
             away = self._with_absent(away, reading)
-        self._given.append(reading.given)
+        if len(self._residuals) % _APART == 0:
+            self._given.append(reading.given)
         self._residuals.append(away)
         verdicts = self._hear(reading) if self._doubted else []
         if len(self._residuals) == _BLOCK or self._n_far >= _MANY_FAR:
-            self._judge(row_model)
+            self._judge(reading.given, row_model)
         return verdicts
 
     def _with_absent(self, away: Array, reading: Reading) -> Array:
@@ -187,13 +199,13 @@ class Doubts(Stored):
         away[list(self._doubted)] = math.nan
         return away
 
-    def _judge(self, row_model: RowModel) -> None:
-        """Judge a block."""
+    def _judge(self, latest: Array, row_model: RowModel) -> None:
+        """Judge a block, which ends with some values."""
         residuals = np.array(self._residuals)
         evidence = self._fit.update(residuals)
         if (evidence >= 1.0).any():
             # The residuals of others may rest on the one that is wrong.
-            self._doubted[self._worst_of(evidence >= 1.0, residuals)] = []
+            self._doubted[self._worst_of(evidence >= 1.0, residuals, latest)] = []
             self._fit.acquit(evidence >= 1.0)
         size = np.where(np.isnan(residuals), 0.0, np.abs(residuals)).max(0)
         known = np.maximum(self._farthest * _KEPT ** len(residuals), size)
@@ -203,20 +215,19 @@ class Doubts(Stored):
         self._given, self._residuals, self._n_far = [], [], 0
         if self._n_rows >= self._renew_at and not self._doubted:
             self._renew(row_model)
-        self.rebuild()
+        self._derive()
 
-    def _worst_of(self, slots: Mask, residuals: Array) -> int:
+    def _worst_of(self, slots: Mask, residuals: Array, latest: Array) -> int:
         """The slot that does not fit: one at rest, or else the one whose residuals are the largest."""
         size = np.nansum(np.square(residuals), 0)
-        with np.errstate(invalid="ignore"):
-            rests = np.ptp(np.array(self._given), 0) == 0.0
+        rests = (np.array(self._given) == latest).all(0)
         return int(np.where(slots, size + rests * size.sum(), -1.0).argmax())
 
     def _renew(self, row_model: RowModel) -> None:
         law = row_model.precision()
         self._reference = law
         self._renew_at = self._n_rows + min(max((_GROWTH - 1.0) * self._n_rows, _BLOCK), _LATEST)
-        self.rebuild()
+        self._derive()
 
     def _believe(self, slots: list[int]) -> None:
         """Forget what keys used to be."""
@@ -226,7 +237,7 @@ class Doubts(Stored):
         self._farthest[which] = 0.0
         for slot in slots:
             self._doubted.pop(slot, None)
-        self.rebuild()
+        self._derive()
 
     def _hear(self, reading: Reading) -> list[Verdict]:
         """What doubted keys read, and the verdicts on those that have read enough."""
@@ -259,7 +270,7 @@ class Doubts(Stored):
             del self._doubted[slot]
             total = found.after(Conversion(float(self._factor[slot]), float(self._offset[slot])))
             self._factor[slot], self._offset[slot] = total
-            self._converts = True
+            self._derive()
             return [Verdict(slot, total)]
         if explained:
             return [Verdict(slot, None)]
@@ -271,7 +282,7 @@ class Doubts(Stored):
         self._doubted, self._reference = {}, None
         self._given, self._residuals, self._n_far = [], [], 0
         self._renew_at = float(self._n_rows + _BLOCK)
-        self.rebuild()
+        self._derive()
 
     def extend(self, n: int) -> None:
         """Append n slots of which nothing is known."""

@@ -104,6 +104,11 @@ class FeatureRecovery(Stateful, base.Transformer):
         self._doubts = Doubts(false_alarms if centered else 0.0)
         self._retired: dict[int, Retired] = {}
 
+    def rebuild(self) -> None:
+        # The state of an earlier release knows of no doubts.
+        if len(self._spaces.keys) > self._doubts.n_slots:
+            self._doubts.extend(len(self._spaces.keys) - self._doubts.n_slots)
+
     # What River asks for.
 
     def __repr__(self) -> str:
@@ -121,9 +126,12 @@ class FeatureRecovery(Stateful, base.Transformer):
         row = self._spaces.read(x)
         reading = self._reading(row)
         given = {key: value for key, value in x.items() if not math.isnan(number(key, value))}
-        # What is believed as it is keeps its type.
-        changed = {key for key, same in zip(reading.keys, reading.row == row) if not same}
-        return given | {key: value for key, value in reading.known.items() if key not in given or key in changed}
+        known = reading.known
+        for key, before, now in zip(reading.keys, row.tolist(), self._doubts.believed(reading.given).tolist()):
+            # What is as it was keeps its type.
+            if now != before:
+                given[key] = known[key] if math.isnan(now) else now
+        return given | {key: value for key, value in known.items() if key not in given}
 
     @guarded
     def recover_one(self, x: Sample) -> dict[Key, float]:

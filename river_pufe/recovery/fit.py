@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
+import typing
 
 import numpy as np
 
 from .. import kernels
+from ..state.packing import packed, unpacked
+from ..state.parts import Stored
 from ..values import Array, Mask
 
 #: Half of the sizes of a normal law are below so many deviations.
 _MIDDLE = 0.6745
 
 
-class Fit:
+class Fit(Stored):
     """A sequential test for each key: are its residuals of the size that they used to be?
 
     The size of a residual is compared with all those before it, in a histogram that forgets slowly. Let p be the share
@@ -43,12 +46,19 @@ class Fit:
 
     """
 
-    def __init__(self, false_alarms: float) -> None:
+    def __init__(self, false_alarms: float = 1e-7) -> None:
         self.false_alarms = false_alarms
         self._statistic: Array = np.zeros(0)
         self._histogram: Array = np.zeros((0, kernels.BINS))
         # Of ln e: sums of squares and of products of neighbours, mean, and the latest one.
         self._scores: Array = np.zeros((4, 0))
+
+    def stored(self) -> dict[str, typing.Any]:
+        # Most bins are empty.
+        return {**super().stored(), "_histogram": packed(self._histogram, self._histogram > 0.0)}
+
+    def rebuild(self) -> None:
+        self._histogram = unpacked(vars(self)["_histogram"], 0.0)
 
     def update(self, residuals: Array) -> Array:
         """Judge the residuals of a block of rounds, and learn from them.
