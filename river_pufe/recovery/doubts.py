@@ -143,10 +143,10 @@ class Doubts(Stored):
         rows[..., list(self._doubted)] = math.nan
         return rows
 
-    def residuals(self, scaled: Array) -> tuple[Array, int] | None:
+    def residuals(self, scaled: Array) -> tuple[Array | None, int]:
         """The residuals of a completed row in standardized units, and the slot that is too far away, or -1."""
         if self._reference is None:
-            return None
+            return None, -1
         return kernels.residuals(scaled, *self._reference, self._limits)
 
     def any_far(self, scaled: Array) -> bool:
@@ -170,23 +170,27 @@ class Doubts(Stored):
             What is known of the rows.
 
         """
-        if not self._fit.false_alarms or reading.n_previous or not len(reading.row):
-            return []
-        self._n_rows += 1
-        if reading.residuals is None:
-            if self._n_rows >= self._renew_at:
-                self._renew(row_model)
-            return []
-        away, _ = reading.residuals
+        away = reading.residuals
+        if away is None or reading.n_previous:
+            return self._wait(reading, row_model)
         if reading.filled is not None:
             away = self._with_absent(away, reading)
-        if len(self._residuals) % _APART == 0:
+        block = self._residuals
+        if not len(block) % _APART:
             self._given.append(reading.given)
-        self._residuals.append(away)
+        block.append(away)
         verdicts = self._hear(reading) if self._doubted else []
-        if len(self._residuals) == _BLOCK or self._n_far >= _MANY_FAR:
+        if len(block) == _BLOCK or self._n_far >= _MANY_FAR:
             self._judge(reading.given, row_model)
         return verdicts
+
+    def _wait(self, reading: Reading, row_model: RowModel) -> list[Verdict]:
+        """Take note of a sample without a law to judge it by."""
+        if self._fit.false_alarms and not reading.n_previous and len(reading.row):
+            self._n_rows += 1
+            if self._n_rows >= self._renew_at:
+                self._renew(row_model)
+        return []
 
     def _with_absent(self, away: Array, reading: Reading) -> Array:
         """Residuals where values are absent, or were not believed."""
@@ -201,6 +205,7 @@ class Doubts(Stored):
 
     def _judge(self, latest: Array, row_model: RowModel) -> None:
         """Judge a block, which ends with some values."""
+        self._n_rows += len(self._residuals)
         residuals = np.array(self._residuals)
         evidence = self._fit.update(residuals)
         if (evidence >= 1.0).any():

@@ -277,9 +277,8 @@ class FeatureRecovery(Stateful, base.Transformer):
         rows = rows[: gaps.argmax()] if gaps.any() else rows
         readings = []
         for row, view in zip(rows, self._views(rows)):
-            residuals = self._doubts.residuals(view[1:])
-            reading = self._as_reading(row, row, view[None], None, residuals, True)
-            if reading.too_far is not None:
+            reading = self._as_reading(row, row, view[None], None, self._doubts.residuals(view[1:]), True)
+            if reading.too_far >= 0:
                 break
             readings.append(reading)
         return readings
@@ -291,23 +290,28 @@ class FeatureRecovery(Stateful, base.Transformer):
         return views
 
     def _as_reading(
-        self, row: Array, given: Array, views: Array, filled: Array | None, residuals: tuple[Array, int] | None, usable: bool
+        self, row: Array, given: Array, views: Array, filled: Array | None, away: tuple[Array | None, int], usable: bool
     ) -> Reading:
         keys, p, retired = self._spaces.keys, self._spaces.n_previous, self._retired.values()
-        return Reading(row, given, views, filled, residuals, usable, keys, p, self._scaler, retired)
+        return Reading(row, given, views, filled, *away, usable, keys, p, self._scaler, retired)
 
     def _reading(self, row: Array) -> Reading:
         given = self._doubts.convert(row)
         row = self._doubts.believed(given)
-        first = reading = self._complete(row, given)
+        reading = self._complete(row, given)
+        return reading if reading.too_far < 0 else self._without_far(reading)
+
+    def _without_far(self, first: Reading) -> Reading:
+        """A reading in which values that are too far away are not believed, one after the other."""
+        reading = first
         for _ in range(self._doubts.most):
-            if reading.too_far is None:
-                return reading
-            row = row.copy()
+            row = reading.row.copy()
             row[reading.too_far] = math.nan
-            reading = self._complete(row, given)
-        # Where too many values are too far away, all are believed.
-        return reading if reading.too_far is None else first
+            reading = self._complete(row, first.given)
+            if reading.too_far < 0:
+                return reading
+        # Where there are too many of them, they are believed.
+        return first
 
     def _complete(self, row: Array, given: Array) -> Reading:
         """The reading of a row."""
@@ -331,8 +335,8 @@ class FeatureRecovery(Stateful, base.Transformer):
             views[COMPLETED:, 1:][:, absent] = filled[absent]
         if p:
             views[FRESH, 1 : p + 1] = 0.0
-        residuals = self._doubts.residuals(views[min(COMPLETED, len(views) - 1), 1:])
-        return self._as_reading(row, given, views, filled, residuals, usable)
+        away = self._doubts.residuals(views[COMPLETED, 1:] if incomplete else scaled)
+        return self._as_reading(row, given, views, filled, away, usable)
 
     def advance(self, x: Sample, latest: Reading | None = None) -> tuple[Evolution, Reading]:
         """Follow the keys of a sample.

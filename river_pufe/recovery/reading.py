@@ -72,7 +72,9 @@ class Reading:
         `standardized`, where something was absent; None where nothing was.
     residuals
         How far each entry of the completed view is from what it should be given all others, in deviations of that,
-        shape (d,); and the slot that is too far away, or -1. None where it is not known.
+        shape (d,); None where it is not known.
+    too_far
+        The slot whose residual is too large to be believed, or -1.
     usable
         Whether the map may learn from it: in an overlap, whether the previous part could be completed.
     keys
@@ -90,7 +92,8 @@ class Reading:
     given: Array
     views: Array
     filled: Array | None
-    residuals: tuple[Array, int] | None
+    residuals: Array | None
+    too_far: int
     usable: bool
     keys: Sequence[Key]
     n_previous: int
@@ -102,11 +105,6 @@ class Reading:
         """The completed view, shape (d + 1,)."""
         completed: Array = self.views[min(COMPLETED, len(self.views) - 1)]
         return completed
-
-    @property
-    def too_far(self) -> int | None:
-        """The slot whose value is too far from what it should be; None if there is none."""
-        return self.residuals[1] if self.residuals is not None and self.residuals[1] >= 0 else None
 
     @property
     def sees_previous(self) -> bool:
