@@ -37,9 +37,9 @@ _PLAIN = frozenset({float, int, bool, np.bool_, *(np.dtype(code).type for code i
 _NAN = itertools.repeat(math.nan)
 #: Weight, in rounds, of the share of rounds in which a key is present as evidence of how long its gaps last.
 SPELL_PRIOR = 10.0
-#: Bins of sizes, two for each factor of 2, from a millionth on; values that a key must have had before it is judged;
+#: Bins of sizes, two for each factor of 2, of which the first has all that are small; values that a key must have had before it is judged;
 #: and what is left after one more value of the histogram, and of the moments of the scores.
-BINS, SMALLEST, LEAST, KEPT, KEPT_OF_SCORES = 64, -20, 50.0, 0.9995, 0.999
+BINS, SMALLEST, LEAST, KEPT, KEPT_OF_SCORES = 40, -5, 200.0, 0.9995, 0.999
 #: The mantissa in the middle of a factor of 2, and the largest evidence.
 HALF_WAY, MOST_EVIDENCE = math.sqrt(0.5), 1e30
 #: A score moves its moments by no more than this, so that a change that is seen does not pass for a spell.

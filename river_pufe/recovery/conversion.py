@@ -42,8 +42,10 @@ _TEMPERATURES = (
     _CELSIUS_FROM["fahrenheit"].inverse().after(_CELSIUS_FROM["kelvin"]),
     _CELSIUS_FROM["kelvin"].inverse().after(_CELSIUS_FROM["fahrenheit"]),
 )
-#: Prefixes of units, and temperatures.
-_COMMON = (*(Conversion(10.0**n, 0.0) for n in range(-9, 10) if n), *_TEMPERATURES)
+#: Temperatures are smaller.
+_HOTTEST = 1000.0
+#: Prefixes of units.
+_PREFIXES = tuple(Conversion(10.0**n, 0.0) for n in range(-9, 10) if n)
 #: Seconds in a minute and an hour, km/h, calories, and the common units of length, mass and volume in English ones.
 _RARE = tuple(
     Conversion(factor, 0.0)
@@ -52,9 +54,10 @@ _RARE = tuple(
 )
 #: A residual counts as at most so many deviations.
 _FARTHEST = 3.0
-#: Of residuals in their deviations: bounds of the mean square, and how many standard errors the mean may be from 0.
+#: Of residuals in their deviations: bounds of the mean square, where values near the mean say that they fit and where
+#: they may be those of a sensor at rest; and how many standard errors the mean may be from 0.
 _LEAST, _MOST, _OFF = 0.25, 2.0, 4.0
-#: A lone key has changed its unit only if it reads something else by so many deviations.
+#: A lone key has changed its unit only if its level has, by so many deviations of before and of now.
 _GROSS = 3.0
 #: How many standard errors a slope must be from 0.
 _SIGNIFICANT = 5.0
@@ -77,8 +80,8 @@ def find_conversion(values: Array, expected: Array, deviation: float, explained:
     deviation
         Deviation of what it used to read from what it should.
     explained
-        Whether other keys explain this one. Otherwise only a gross change by the conversion of a common unit counts:
-        other changes may be real ones of the level.
+        Whether other keys explain this one. Otherwise only a gross change of its level by the conversion of a common
+        unit counts: other changes may be real ones.
     final
         Whether there are values enough to estimate a conversion.
 
@@ -101,21 +104,22 @@ def find_conversion(values: Array, expected: Array, deviation: float, explained:
         return None
 
     def cost(conversion: Conversion) -> float:
-        return _cost((conversion.factor * values + conversion.offset - expected) / deviation)
+        return _cost((conversion.factor * values + conversion.offset - expected) / deviation, 0.0 if explained else _LEAST)
 
     if cost(NONE) < math.inf:
         return NONE
-    off = np.sqrt(np.mean(np.square((values - expected) / deviation)))
-    if not explained and off < _GROSS:
+    estimated = _estimates(values, expected) if explained else {}
+    # Values that do not follow what is expected are those of another sensor, or of a spell of unrest; and where the level
+    # of a lone key stays, it may be in such a spell as well.
+    moved = abs(float(np.mean(values - expected))) / max(deviation, float(values.std()))
+    if (explained and not estimated) or (not explained and moved < _GROSS):
         return None
-    exact = (*_COMMON, *_RARE) if explained else _COMMON
+    may_be_heat = max(np.abs(values).max(), np.abs(expected).max()) < _HOTTEST
+    exact = (*_PREFIXES, *(_TEMPERATURES if may_be_heat else ()), *(_RARE if explained else ()))
     best = min(exact, key=cost)
     if cost(best) < math.inf:
         return best
     if not (explained and final):
-        return None
-    estimated = _estimates(values, expected)
-    if not estimated:
         return None
     n = len(values)
     penalized = {each: n * cost(each) + freedom * math.log(n) for each, freedom in estimated.items()}
@@ -123,12 +127,12 @@ def find_conversion(values: Array, expected: Array, deviation: float, explained:
     return best if penalized[best] < math.inf else None
 
 
-def _cost(residuals: Array) -> float:
+def _cost(residuals: Array, least: float) -> float:
     """Mean square of residuals in their deviations; infinity if they are not as they should be."""
     clipped = np.clip(residuals, -_FARTHEST, _FARTHEST)
     square = float(np.mean(clipped * clipped))
     centred = abs(float(np.mean(clipped))) <= _OFF / math.sqrt(len(clipped))
-    return square if centred and _LEAST <= square <= _MOST else math.inf
+    return square if centred and least <= square <= _MOST else math.inf
 
 
 def _estimates(values: Array, expected: Array) -> dict[Conversion, int]:

@@ -20,7 +20,7 @@ from .row_model import RowModel
 _BLOCK, _APART = 32, 8
 #: A value is not believed if its residual is so many times as large as any before and so many deviations; after so many
 #: of them in a block the block is judged.
-_FARTHER, _NEAR, _MANY_FAR = 1.25, 4.5, 8
+_FARTHER, _NEAR, _MANY_FAR = 2.5, 6.0, 8
 #: What is left of the farthest distance after a round.
 _KEPT = 0.9998
 #: Evidence below which a key is not suspected at all.
@@ -28,7 +28,7 @@ _CALM = 1e-5
 #: Values after which a doubted key may have its verdict, and after which it must have one.
 _FEW, _ENOUGH = 24, 64
 #: Others explain a key if they leave no more than this share of its variance.
-_EXPLAINED = 0.5
+_EXPLAINED = 0.25
 #: No more than this share of the keys can be wrong at once: otherwise it is the world that has changed.
 _SHARE = 1 / 3
 #: Rows between two references: half of those before, and so many at the most.
@@ -258,11 +258,15 @@ class Doubts(Stored):
 
     def _decide(self, slot: int, heard: list[tuple[float, float]], reading: Reading) -> list[Verdict]:
         assert self._reference is not None
-        share = self._fit.typical[slot] / math.sqrt(self._reference[1][slot, slot])
+        left = 1.0 / math.sqrt(self._reference[1][slot, slot])
+        typical = float(self._fit.typical[slot])
+        # With heavy tails most residuals are far smaller than their deviation.
+        largest = max(typical, 1.0) * left
+        explained = largest * largest <= _EXPLAINED
         scaler, zeros = reading.scaler, np.zeros(len(reading.row))
-        deviation = share * float((scaler.unscale(zeros + 1.0) - scaler.unscale(zeros))[slot])
+        unit = float((scaler.unscale(zeros + 1.0) - scaler.unscale(zeros))[slot])
+        deviation = unit * (largest if explained else typical * left)
         values, expected = np.array(heard).T
-        explained = share * share <= _EXPLAINED
         # What others do not explain has no use for more of them.
         final = len(heard) >= _ENOUGH or not explained
         found = find_conversion(values, expected, deviation, explained, final)
