@@ -131,7 +131,7 @@ def _events(session: Session, moments: Mapping[int, typing.Any]) -> str:
         [
             f"{event.round:,}",
             *([str(moments.get(event.round, ""))] if moments else []),
-            event.kind,
+            event.what,
             show.shorten(event.keys, 12),
         ]
         for event in reversed(events)

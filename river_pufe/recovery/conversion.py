@@ -63,7 +63,9 @@ _GROSS = 3.0
 _SIGNIFICANT = 5.0
 
 
-def find_conversion(values: Array, expected: Array, deviation: float, explained: bool, final: bool) -> Conversion | None:
+def find_conversion(
+    values: Array, expected: Array, deviation: float, explained: bool, final: bool
+) -> Conversion | None:
     """The conversion of some values that makes them what they should be.
 
     The exact conversions of common units are tried first, because they need no estimate; no conversion at all is one of
@@ -103,14 +105,16 @@ def find_conversion(values: Array, expected: Array, deviation: float, explained:
     if not deviation > 0.0:
         return None
 
+    least = 0.0 if explained else _LEAST
+
     def cost(conversion: Conversion) -> float:
-        return _cost((conversion.factor * values + conversion.offset - expected) / deviation, 0.0 if explained else _LEAST)
+        return _cost((conversion.factor * values + conversion.offset - expected) / deviation, least)
 
     if cost(NONE) < math.inf:
         return NONE
     estimated = _estimates(values, expected) if explained else {}
-    # Values that do not follow what is expected are those of another sensor, or of a spell of unrest; and where the level
-    # of a lone key stays, it may be in such a spell as well.
+    # Values that do not follow what is expected are those of another sensor, or of a spell of unrest; and where the
+    # level of a lone key stays, it may be in such a spell as well.
     moved = abs(float(np.mean(values - expected))) / max(deviation, float(values.std()))
     if (explained and not estimated) or (not explained and moved < _GROSS):
         return None

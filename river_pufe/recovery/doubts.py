@@ -54,17 +54,18 @@ class Verdict(typing.NamedTuple):
 class Doubts(Stored):
     """Which keys can be believed, and how what they read now is converted into what they used to read.
 
-    A value that is farther from what is usual than any before it is not believed: it is treated as absent, for one
-    round. Blocks of rounds are judged by `Fit`, by the residual of each value given all others in the same sample. A
-    key that does not fit is *doubted*: treated as absent, until it has read 24 to 64 more values. Then there are these
-    verdicts:
+    The residual of a value is how far it is from what it should be given all others in the same sample,
+    $(K z)_j / \\sqrt{K_{jj}}$ in its deviations, with K the inverse of the covariance of the rows z. One that is 2.5
+    times as large as any before it is not believed: the value is treated as absent in this round. Blocks of rounds are
+    judged by `Fit`. A key that does not fit is *doubted*: treated as absent, until it has read 24 to 64 more values.
+    Then there are these verdicts:
 
     - the values fit after all, as they are or after a conversion (`find_conversion`), which is applied from then on;
     - others explain the key, but not its new values: it is another sensor;
     - others do not explain it: its level has changed, and what it used to be is forgotten.
 
-    Where more than a third of the keys do not fit at the same time the world has changed, and all are believed.
-    In an overlap nobody is doubted.
+    Where more than a third of the keys do not fit at the same time the world has changed, and all are believed. In an
+    overlap no key is doubted, and none is where the covariance of the rows is not known in full.
 
     Costs O(d²) a round, most of it in products of matrices. Memory is O(d²).
 
@@ -287,7 +288,7 @@ class Doubts(Stored):
         return []
 
     def reset(self) -> None:
-        """Nobody is doubted, and the law to judge by is not known."""
+        """No key is doubted, and the law to judge by is not known."""
         self._doubted, self._reference = {}, None
         self._given, self._residuals, self._n_far = [], [], 0
         self._renew_at = float(self._n_rows + _BLOCK)

@@ -55,9 +55,19 @@ class Event:
     kind: str
     keys: tuple[Key, ...]
 
+    @property
+    def details(self) -> dict[str, float]:
+        """What is known beside that, by name."""
+        return {}
+
+    @property
+    def what(self) -> str:
+        """The kind, with the details."""
+        return " ".join([self.kind, *(f"({name} {value:.6g})" for name, value in self.details.items())])
+
     def __str__(self) -> str:
         shown = ", ".join(map(str, self.keys[:6])) + (f", … ({len(self.keys)} keys)" if len(self.keys) > 6 else "")
-        return f"round {self.round}: {self.kind} {shown}"
+        return f"round {self.round}: {self.what} {shown}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,8 +92,9 @@ class Rescaled(Event):
     factor: float
     offset: float
 
-    def __str__(self) -> str:
-        return f"{super().__str__()} (factor {self.factor:.6g}, offset {self.offset:.6g})"
+    @property
+    def details(self) -> dict[str, float]:
+        return {"factor": self.factor, "offset": self.offset}
 
 
 @dataclasses.dataclass(frozen=True)

@@ -35,6 +35,11 @@ class FeatureRecovery(Stateful, base.Transformer):
     features filled in: *completed* from the observed ones of their space while there are any, *recovered* by maps once
     their space has retired, and left out where nothing is known about them.
 
+    Sensors are replaced under the name that they had, too. Where a feature no longer fits what the others say, or what
+    it used to be, it is treated as absent until it is clear what has happened. If it is the same in another unit, its
+    values are converted from then on, in `transform_one` as well. If it is something else, it starts anew. Both are
+    `events`; see `recovery.doubts.Doubts`.
+
     Costs and memory are those of the `row_model`; a map for each space that is remembered comes on top.
 
     Parameters
@@ -45,6 +50,10 @@ class FeatureRecovery(Stateful, base.Transformer):
         What standardizes the rows inside.
     row_model
         What learns how the entries of a row hang together, and computes some from others.
+    false_alarms
+        The rate, for a feature and round, at which it may seem by chance that a feature no longer fits, as when its
+        sensor was replaced under its name. 0: features are not judged at all. They are not either where absence means
+        zero, above the `max_size` of `GaussianRows`, and with other row models.
 
     Attributes
     ----------
@@ -100,7 +109,7 @@ class FeatureRecovery(Stateful, base.Transformer):
         self._scaler = scaler.clone() if scaler is not None else RowScaler(centered=centered)
         self._row_model = self.row_model.clone()
         self.false_alarms = false_alarms
-        # Where absence means zero, a value that is far away need not be wrong.
+        # Where absence means zero, most values of a feature may be 0, and any other is far away.
         self._doubts = Doubts(false_alarms if centered else 0.0)
         self._retired: dict[int, Retired] = {}
 
@@ -122,7 +131,7 @@ class FeatureRecovery(Stateful, base.Transformer):
 
     @guarded
     def transform_one(self, x: Sample) -> dict[Key, typing.Any]:
-        """The sample, with absent features filled in."""
+        """The sample, with absent features filled in, and those that no longer fit converted or replaced."""
         row = self._spaces.read(x)
         reading = self._reading(row)
         given = {key: value for key, value in x.items() if not math.isnan(number(key, value))}

@@ -251,13 +251,15 @@ class FeatureSpaces(Part):
         self._replaced.append(key)
 
     def _begin_anew(self, evolution: Evolution) -> Evolution:
+        """Retire the slots of keys that other sensors have taken."""
         keys = tuple(key for key in self._replaced if key in self._reader.slots)
         self._replaced = []
         gone = np.isin(np.arange(len(self.keys)), [self._reader.slots[key] for key in keys])
-        # A sensor cannot be recovered while its space is being replaced, nor where it is the last one.
+        # Nothing is dropped during an overlap, and what is left must be able to recover it.
         if self.n_previous or not keys or gone.all():
             return evolution
-        evolution = self._retire(FeatureSpace(self._new_number(), keys, "retired", self._opened_at, keys), gone, evolution)
+        space = FeatureSpace(self._new_number(), keys, "retired", self._opened_at, keys)
+        evolution = self._retire(space, gone, evolution)
         for key in keys:
             self._returnable.pop(key, None)
         self._log("replaced", keys)
