@@ -260,9 +260,10 @@ def residuals(scaled, mean, precision, limits):
     return out, worst
 
 
-def judge(residuals, double level, histogram, scores, statistic):
+def judge(residuals, limits, double level, histogram, scores, statistic):
     cdef Py_ssize_t d = len(statistic), n = len(residuals), i, j
     cdef double* u = _numbers(residuals, n * d)
+    cdef double* limit = _numbers(limits, d)
     cdef double* counts = _state(histogram, d * _BINS)
     cdef double* moments = _state(scores, 4 * d)
     cdef double* evidence = _state(statistic, d)
@@ -303,6 +304,8 @@ def judge(residuals, double level, histogram, scores, statistic):
                 b = min(max(2 * (exponent - _SMALLEST) + (mantissa >= _HALF_WAY), 1), _BINS - 1) if size > 0.0 else 0
                 bins[i] = b
                 if total < _LEAST:
+                    if size > limit[j]:
+                        bins[i] = -1
                     continue
                 if isnan(log_e[b]):
                     above = total - up_to[b] + own[b]
@@ -312,6 +315,9 @@ def judge(residuals, double level, histogram, scores, statistic):
                     gain[b] = exp(log_e[b] / tau)
                 r = min(gain[b] * (1.0 + r), _MOST_EVIDENCE)
                 most = max(most, r)
+                if fabs(u[i * d + j]) > limit[j]:
+                    bins[i] = -1
+                    continue
                 off = _clipped(log_e[b] - mean, _SCORE)
                 square = _KEPT_OF_SCORES * square + off * off
                 product = _KEPT_OF_SCORES * product + off * latest

@@ -37,9 +37,12 @@ _PLAIN = frozenset({float, int, bool, np.bool_, *(np.dtype(code).type for code i
 _NAN = itertools.repeat(math.nan)
 #: Weight, in rounds, of the share of rounds in which a key is present as evidence of how long its gaps last.
 SPELL_PRIOR = 10.0
-#: Bins of sizes, two for each factor of 2, of which the first has all that are small; values that a key must have had before it is judged;
-#: and what is left after one more value of the histogram, and of the moments of the scores.
-BINS, SMALLEST, LEAST, KEPT, KEPT_OF_SCORES = 40, -5, 200.0, 0.9995, 0.999
+#: Bins of sizes, two for each factor of 2, and the power of 2 below which all sizes are in the first one.
+BINS, SMALLEST = 40, -5
+#: Values that a key must have had before it is judged.
+LEAST = 200.0
+#: What is left, after one more value, of the histogram and of the moments of the scores.
+KEPT, KEPT_OF_SCORES = 0.9995, 0.999
 #: The mantissa in the middle of a factor of 2, and the largest evidence.
 HALF_WAY, MOST_EVIDENCE = math.sqrt(0.5), 1e30
 #: A score moves its moments by no more than this, so that a change that is seen does not pass for a spell.
@@ -216,13 +219,17 @@ def residuals(scaled: Array, mean: Array, precision: Array, limits: Array) -> tu
     return away, worst if size[worst] > 0.0 else -1
 
 
-def judge(residuals: Array, level: float, histogram: Array, scores: Array, statistic: Array) -> Array:
+def judge(
+    residuals: Array, limits: Array, level: float, histogram: Array, scores: Array, statistic: Array
+) -> Array:
     """Do residuals fit those before them, as `recovery.fit.Fit` asks? Costs O(nd), and O(d) for the histograms.
 
     Parameters
     ----------
     residuals
         A block of rounds, shape (n, d); NaN where there is none.
+    limits
+        Sizes above which a residual is evidence, but nothing is learned from it, shape (d,).
     level
         The statistic from which on nothing is learned from the block.
     histogram
@@ -248,12 +255,13 @@ def judge(residuals: Array, level: float, histogram: Array, scores: Array, stati
     e = (_mixture((above + 1.0) / (total + 1.0)) + _mixture((below + 1.0) / (total + 1.0))) / 2.0
     log_e = np.log(e)
     judged = seen & (total >= LEAST)
+    learned = seen & (size <= limits)
     rho = scores[1] / np.maximum(scores[0], 1e-9) + 2.0 / np.sqrt(total + 1.0)
     rho = np.minimum(np.maximum(rho, 0.0), 0.98)
     grown = np.exp(log_e * (1.0 - rho) / (1.0 + rho))
     # The statistic of a key that was not there counts as well.
     peak, moments = np.where(judged.any(0), 0.0, statistic), scores.copy()
-    for there, gain, score in zip(judged, grown, log_e):
+    for there, taken, gain, score in zip(judged, learned, grown, log_e):
         statistic[:] = np.where(there, np.minimum(gain * (1.0 + statistic), MOST_EVIDENCE), statistic)
         peak = np.maximum(peak, np.where(there, statistic, 0.0))
         off = np.minimum(np.maximum(score - moments[2], -SCORE), SCORE)
@@ -265,11 +273,11 @@ def judge(residuals: Array, level: float, histogram: Array, scores: Array, stati
                 off,
             ]
         )
-        moments = np.where(there, new, moments)
+        moments = np.where(there & taken, new, moments)
     fits = peak < level
     scores[:] = np.where(fits, moments, scores)
-    counts = np.bincount(bins[seen], minlength=histogram.size).reshape(d, BINS)
-    kept = KEPT ** seen.sum(0)
+    counts = np.bincount(bins[learned], minlength=histogram.size).reshape(d, BINS)
+    kept = KEPT ** learned.sum(0)
     histogram[:] = np.where(fits[:, None], kept[:, None] * histogram + counts, histogram)
     return peak
 

@@ -131,6 +131,11 @@ def find_conversion(
     return best if penalized[best] < math.inf else None
 
 
+def follows(values: Array, expected: Array) -> bool:
+    """Whether the values of a key go up and down with what they should be, however far they are from it."""
+    return bool(_estimates(values, expected))
+
+
 def _cost(residuals: Array, least: float) -> float:
     """Mean square of residuals in their deviations; infinity if they are not as they should be."""
     clipped = np.clip(residuals, -_FARTHEST, _FARTHEST)

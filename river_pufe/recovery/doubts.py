@@ -10,7 +10,7 @@ import numpy as np
 from .. import kernels
 from ..state.parts import Stored
 from ..values import Array, Mask
-from .conversion import NONE, Conversion, find_conversion
+from .conversion import NONE, Conversion, find_conversion, follows
 from .fit import Fit
 from .gaussian import packed, unpacked
 from .reading import Reading
@@ -18,6 +18,8 @@ from .row_model import RowModel
 
 #: Rounds in a block, and between those of which the values are kept.
 _BLOCK, _APART = 32, 8
+#: If a residual is so many times as large as any before, it may not be one like them.
+_FAR = 1.25
 #: A value is not believed if its residual is so many times as large as any before and so many deviations; after so many
 #: of them in a block the block is judged.
 _FARTHER, _NEAR, _MANY_FAR = 2.5, 6.0, 8
@@ -61,8 +63,8 @@ class Doubts(Stored):
     Then there are these verdicts:
 
     - the values fit after all, as they are or after a conversion (`find_conversion`), which is applied from then on;
-    - others explain the key, but not its new values: it is another sensor;
-    - others do not explain it: its level has changed, and what it used to be is forgotten.
+    - others explain the key, but its new values do not follow them at all: it is another sensor;
+    - any other case may be a real change: the values are believed, and what they used to be is forgotten.
 
     Where more than a third of the keys do not fit at the same time the world has changed, and all are believed. In an
     overlap no key is doubted, and none is where the covariance of the rows is not known in full.
@@ -76,7 +78,7 @@ class Doubts(Stored):
 
     """
 
-    DERIVED = ("_converts", "_limits")
+    DERIVED = ("_converts", "_usual", "_limits")
 
     def __init__(self, false_alarms: float = 1e-7) -> None:
         self._fit = Fit(false_alarms)
@@ -103,9 +105,9 @@ class Doubts(Stored):
 
     def _derive(self) -> None:
         self._converts = bool((self._factor != 1.0).any() or self._offset.any())
-        self._limits: Array = np.zeros(0)
-        if self._reference is not None:
-            self._limits = np.where(self._fit.judged, np.maximum(_FARTHER * self._farthest, _NEAR), math.inf)
+        # Residuals from which is learned what is usual, and those that are believed, are no larger.
+        self._usual = np.where(self._fit.judged, _FAR * self._farthest, math.inf)
+        self._limits = np.where(self._fit.judged, np.maximum(_FARTHER * self._farthest, _NEAR), math.inf)
 
     def stored(self) -> dict[str, typing.Any]:
         law = self._reference
@@ -119,7 +121,11 @@ class Doubts(Stored):
     @property
     def remaining(self) -> int:
         """Number of rows up to the next one that may change what is believed; 0 while a key is doubted."""
-        return 0 if self._doubted else _BLOCK - len(self._residuals)
+        if self._doubted:
+            return 0
+        if self._reference is None:
+            return max(1, math.ceil(self._renew_at) - self._n_rows)
+        return _BLOCK - len(self._residuals)
 
     @property
     def most(self) -> int:
@@ -208,7 +214,7 @@ class Doubts(Stored):
         """Judge a block, which ends with some values."""
         self._n_rows += len(self._residuals)
         residuals = np.array(self._residuals)
-        evidence = self._fit.update(residuals)
+        evidence = self._fit.update(residuals, self._usual)
         if (evidence >= 1.0).any():
             # The residuals of others may rest on the one that is wrong.
             self._doubted[self._worst_of(evidence >= 1.0, residuals, latest)] = []
@@ -216,10 +222,11 @@ class Doubts(Stored):
         size = np.where(np.isnan(residuals), 0.0, np.abs(residuals)).max(0)
         known = np.maximum(self._farthest * _KEPT ** len(residuals), size)
         self._farthest = np.where(evidence < _CALM, known, self._farthest)
-        if len(self._doubted) > self.most:
-            self._believe(list(self._doubted))
         self._given, self._residuals, self._n_far = [], [], 0
-        if self._n_rows >= self._renew_at and not self._doubted:
+        if len(self._doubted) > self.most:
+            self._believe(list(range(self.n_slots)))
+            self.reset()
+        elif self._n_rows >= self._renew_at and not self._doubted:
             self._renew(row_model)
         self._derive()
 
@@ -282,7 +289,7 @@ class Doubts(Stored):
             self._factor[slot], self._offset[slot] = total
             self._derive()
             return [Verdict(slot, total)]
-        if explained:
+        if explained and not follows(values, expected):
             return [Verdict(slot, None)]
         self._believe([slot])
         return []

@@ -60,13 +60,15 @@ class Fit(Stored):
     def rebuild(self) -> None:
         self._histogram = unpacked(vars(self)["_histogram"], 0.0)
 
-    def update(self, residuals: Array) -> Array:
+    def update(self, residuals: Array, limits: Array) -> Array:
         """Judge the residuals of a block of rounds, and learn from them.
 
         Parameters
         ----------
         residuals
             In units of their deviations, shape (n, d); NaN where absent.
+        limits
+            Sizes above which nothing is learned from a residual, shape (d,).
 
         Returns
         -------
@@ -75,7 +77,7 @@ class Fit(Stored):
 
         """
         level = 1.0 / self.false_alarms if self.false_alarms else math.inf
-        return kernels.judge(residuals, level, self._histogram, self._scores, self._statistic) / level
+        return kernels.judge(residuals, limits, level, self._histogram, self._scores, self._statistic) / level
 
     @property
     def judged(self) -> Mask:
