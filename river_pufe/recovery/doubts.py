@@ -17,12 +17,14 @@ from .reading import Reading
 from .row_model import RowModel
 
 #: Rounds in a block, and between those of which the values are kept.
-_BLOCK, _APART = 32, 8
+_BLOCK, _EVERY = 32, 8
 #: If a residual is so many times as large as any before, it may not be one like them.
 _FAR = 1.25
 #: A value is not believed if its residual is so many times as large as any before and so many deviations; after so many
 #: of them in a block the block is judged.
 _FARTHER, _NEAR, _MANY_FAR = 2.5, 6.0, 8
+#: After so many of them in succession a key is doubted, whatever the test says.
+_APART_FOR = 16
 #: What is left of the farthest distance after a round.
 _KEPT = 0.9998
 #: Evidence below which a key is not suspected at all.
@@ -59,8 +61,8 @@ class Doubts(Stored):
     The residual of a value is how far it is from what it should be given all others in the same sample,
     $(K z)_j / \\sqrt{K_{jj}}$ in its deviations, with K the inverse of the covariance of the rows z. One that is 2.5
     times as large as any before it is not believed: the value is treated as absent in this round. Blocks of rounds are
-    judged by `Fit`. A key that does not fit is *doubted*: treated as absent, until it has read 24 to 64 more values.
-    Then there are these verdicts:
+    judged by `Fit`. A key that does not fit, or that is not believed in 16 rounds in succession, is *doubted*: treated
+    as absent until it has read 24 to 64 more values. Then there are these verdicts:
 
     - the values fit after all, as they are or after a conversion (`find_conversion`), which is applied from then on;
     - others explain the key, but its new values do not follow them at all: it is another sensor;
@@ -94,6 +96,7 @@ class Doubts(Stored):
         self._residuals: list[Array] = []
         self._given: list[Array] = []
         self._n_far = 0
+        self._n_apart = np.zeros(0, dtype=np.int64)
         # What doubted keys read, and what they should have read.
         self._doubted: dict[int, list[tuple[float, float]]] = {}
         self._derive()
@@ -183,7 +186,7 @@ class Doubts(Stored):
         if reading.filled is not None:
             away = self._with_absent(away, reading)
         block = self._residuals
-        if not len(block) % _APART:
+        if not len(block) % _EVERY:
             self._given.append(reading.given)
         block.append(away)
         verdicts = self._hear(reading) if self._doubted else []
@@ -215,13 +218,18 @@ class Doubts(Stored):
         self._n_rows += len(self._residuals)
         residuals = np.array(self._residuals)
         evidence = self._fit.update(residuals, self._usual)
-        if (evidence >= 1.0).any():
+        size = np.where(np.isnan(residuals), 0.0, np.abs(residuals))
+        near = size <= self._limits
+        # Rounds since the latest one that was near enough.
+        self._n_apart = np.where(near.any(0), near[::-1].argmax(0), self._n_apart + len(near))
+        wrong = (evidence >= 1.0) | (self._n_apart >= _APART_FOR)
+        if wrong.any():
             # The residuals of others may rest on the one that is wrong.
-            self._doubted[self._worst_of(evidence >= 1.0, residuals, latest)] = []
-            self._fit.acquit(evidence >= 1.0)
-        size = np.where(np.isnan(residuals), 0.0, np.abs(residuals)).max(0)
-        known = np.maximum(self._farthest * _KEPT ** len(residuals), size)
-        self._farthest = np.where(evidence < _CALM, known, self._farthest)
+            self._doubted[self._worst_of(wrong, residuals, latest)] = []
+            self._fit.acquit(wrong)
+            self._n_apart[wrong] = 0
+        known = np.maximum(self._farthest * _KEPT ** len(residuals), size.max(0))
+        self._farthest = np.where((evidence < _CALM) & near[-1], known, self._farthest)
         self._given, self._residuals, self._n_far = [], [], 0
         if len(self._doubted) > self.most:
             self._believe(list(range(self.n_slots)))
@@ -247,7 +255,7 @@ class Doubts(Stored):
         which = np.zeros(len(self._farthest), dtype=bool)
         which[slots] = True
         self._fit.restart(which)
-        self._farthest[which] = 0.0
+        self._farthest[which], self._n_apart[which] = 0.0, 0
         for slot in slots:
             self._doubted.pop(slot, None)
         self._derive()
@@ -306,12 +314,13 @@ class Doubts(Stored):
         self._fit.extend(n)
         self._factor, self._offset = np.append(self._factor, np.ones(n)), np.append(self._offset, np.zeros(n))
         self._farthest = np.append(self._farthest, np.zeros(n))
+        self._n_apart = np.append(self._n_apart, np.zeros(n, dtype=np.int64))
         self.reset()
 
     def keep(self, slots: Mask) -> None:
         """Drop all other slots."""
         self._fit.keep(slots)
-        for name in ("_factor", "_offset", "_farthest"):
+        for name in ("_factor", "_offset", "_farthest", "_n_apart"):
             setattr(self, name, getattr(self, name)[slots])
         self.reset()
 
