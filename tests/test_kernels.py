@@ -80,7 +80,9 @@ def test_residuals_are_judged_alike(seed, d):
         block = scale * rng.standard_t(3, size=(17, d))
         block[rng.random(block.shape) < 0.1] = np.nan
         block[0] = 0.0
-        one, other = (version.judge(block, np.full(d, 9.0), 1e7, *kept) for version, kept in zip((plain, compiled), states))
+        one, other = (
+            version.judge(block, np.full(d, 9.0), 1e7, *kept) for version, kept in zip((plain, compiled), states)
+        )
         np.testing.assert_allclose(one, other, rtol=1e-9)
     for first, second in zip(*states):
         np.testing.assert_allclose(first, second, rtol=1e-9, atol=1e-12)

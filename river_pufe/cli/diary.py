@@ -98,7 +98,9 @@ class Diary:
     def _note_events(self, news: list[typing.Any], row: Row, session: Session) -> None:
         for event in news:
             whose = f"{show.cut(row.key)} " if self._wanted.key is not None else ""
-            self._messages.tell("event", f"{_place(row)}: {whose}{event.what} {show.shorten(event.keys, 6)}")
+            self._messages.tell(
+                "event", f"{_place(row)}: {whose}{event.kind} {show.shorten(event.keys, 6)}{event.aside}"
+            )
             # The rounds of a fleet's models are not those of the stream.
             if row.when is not None and session.fleet is None:
                 self.moments[event.round] = row.when

@@ -131,8 +131,8 @@ def _events(session: Session, moments: Mapping[int, typing.Any]) -> str:
         [
             f"{event.round:,}",
             *([str(moments.get(event.round, ""))] if moments else []),
-            event.what,
-            show.shorten(event.keys, 12),
+            event.kind,
+            show.shorten(event.keys, 12) + event.aside,
         ]
         for event in reversed(events)
     ]

@@ -219,9 +219,7 @@ def residuals(scaled: Array, mean: Array, precision: Array, limits: Array) -> tu
     return away, worst if size[worst] > 0.0 else -1
 
 
-def judge(
-    residuals: Array, limits: Array, level: float, histogram: Array, scores: Array, statistic: Array
-) -> Array:
+def judge(residuals: Array, limits: Array, level: float, histogram: Array, scores: Array, statistic: Array) -> Array:
     """Do residuals fit those before them, as `recovery.fit.Fit` asks? Costs O(nd), and O(d) for the histograms.
 
     Parameters

@@ -61,13 +61,14 @@ class Event:
         return {}
 
     @property
-    def what(self) -> str:
-        """The kind, with the details."""
-        return " ".join([self.kind, *(f"({name} {value:.6g})" for name, value in self.details.items())])
+    def aside(self) -> str:
+        """The details in brackets, behind a space; nothing where there are none."""
+        details = ", ".join(f"{name} {value:.6g}" for name, value in self.details.items())
+        return f" ({details})" if details else ""
 
     def __str__(self) -> str:
         shown = ", ".join(map(str, self.keys[:6])) + (f", … ({len(self.keys)} keys)" if len(self.keys) > 6 else "")
-        return f"round {self.round}: {self.what} {shown}"
+        return f"round {self.round}: {self.kind} {shown}{self.aside}"
 
 
 @dataclasses.dataclass(frozen=True)
