@@ -89,8 +89,8 @@ class Doubts(Stored):
         self._offset: Array = np.zeros(0)
         # How large residuals have been.
         self._farthest: Array = np.zeros(0)
-        # A law of rows to judge by: its mean, and the inverse of its covariance; from when on it is renewed.
-        self._reference: tuple[Array, Array] | None = None
+        # A law of rows to judge by: its mean, the inverse of its covariance, and its variances; when it is renewed.
+        self._reference: tuple[Array, Array, Array] | None = None
         self._n_rows, self._renew_at = 0, float(_BLOCK)
         # The residuals of the block, some of its values, and the number of rounds in which a value was not believed.
         self._residuals: list[Array] = []
@@ -103,7 +103,7 @@ class Doubts(Stored):
 
     def rebuild(self) -> None:
         if (law := self._reference) is not None:
-            self._reference = law[0], unpacked(law[1])
+            self._reference = law[0], unpacked(law[1]), law[2]
         self._derive()
 
     def _derive(self) -> None:
@@ -114,7 +114,7 @@ class Doubts(Stored):
 
     def stored(self) -> dict[str, typing.Any]:
         law = self._reference
-        return {**super().stored(), "_reference": (law[0], packed(law[1])) if law is not None else None}
+        return {**super().stored(), "_reference": (law[0], packed(law[1]), law[2]) if law is not None else None}
 
     @property
     def n_slots(self) -> int:
@@ -157,13 +157,14 @@ class Doubts(Stored):
         """The residuals of a completed row in standardized units, and the slot that is too far away, or -1."""
         if self._reference is None:
             return None, -1
-        return kernels.residuals(scaled, *self._reference, self._limits)
+        mean, precision, _ = self._reference
+        return kernels.residuals(scaled, mean, precision, self._limits)
 
     def any_far(self, scaled: Array) -> bool:
         """Whether a value of some completed rows, shape (n, d), is too far away."""
         if self._reference is None:
             return False
-        mean, precision = self._reference
+        mean, precision, _ = self._reference
         away = np.abs((scaled - mean) @ precision) / np.sqrt(precision.diagonal())
         return bool((away > self._limits).any())
 
@@ -225,7 +226,8 @@ class Doubts(Stored):
         wrong = (evidence >= 1.0) | (self._n_apart >= _APART_FOR)
         if wrong.any():
             # The residuals of others may rest on the one that is wrong.
-            self._doubted[self._worst_of(wrong, residuals, latest)] = []
+            rests = (np.array(self._given) == latest).all(0)
+            self._doubted[_worst_of(wrong, rests & (evidence >= _CALM), residuals)] = []
             self._fit.acquit(wrong)
             self._n_apart[wrong] = 0
         known = np.maximum(self._farthest * _KEPT ** len(residuals), size.max(0))
@@ -237,12 +239,6 @@ class Doubts(Stored):
         elif self._n_rows >= self._renew_at and not self._doubted:
             self._renew(row_model)
         self._derive()
-
-    def _worst_of(self, slots: Mask, residuals: Array, latest: Array) -> int:
-        """The slot that does not fit: one at rest, or else the one whose residuals are the largest."""
-        size = np.nansum(np.square(residuals), 0)
-        rests = (np.array(self._given) == latest).all(0)
-        return int(np.where(slots, size + rests * size.sum(), -1.0).argmax())
 
     def _renew(self, row_model: RowModel) -> None:
         law = row_model.precision()
@@ -274,11 +270,12 @@ class Doubts(Stored):
 
     def _decide(self, slot: int, heard: list[tuple[float, float]], reading: Reading) -> list[Verdict]:
         assert self._reference is not None
-        left = 1.0 / math.sqrt(self._reference[1][slot, slot])
+        _, precision, variance = self._reference
+        left = 1.0 / math.sqrt(precision[slot, slot])
         typical = float(self._fit.typical[slot])
         # With heavy tails most residuals are far smaller than their deviation.
         largest = max(typical, 1.0) * left
-        explained = largest * largest <= _EXPLAINED
+        explained = bool(largest * largest <= _EXPLAINED * variance[slot])
         scaler, zeros = reading.scaler, np.zeros(len(reading.row))
         unit = float((scaler.unscale(zeros + 1.0) - scaler.unscale(zeros))[slot])
         deviation = unit * (largest if explained else typical * left)
@@ -297,7 +294,9 @@ class Doubts(Stored):
             self._factor[slot], self._offset[slot] = total
             self._derive()
             return [Verdict(slot, total)]
-        if explained and not follows(values, expected):
+        # Two keys cannot tell which of them is wrong, unless one is at rest.
+        clear = self.n_slots > 2 or float(np.ptp(values)) == 0.0
+        if explained and clear and not follows(values, expected):
             return [Verdict(slot, None)]
         self._believe([slot])
         return []
@@ -327,5 +326,11 @@ class Doubts(Stored):
     def rescale(self, factor: Array, shift: Array) -> None:
         """Rows come in other units, factor · row + shift for row; shapes (d,)."""
         if self._reference is not None:
-            mean, precision = self._reference
-            self._reference = factor * mean + shift, precision / factor / factor[:, None]
+            mean, precision, variance = self._reference
+            self._reference = factor * mean + shift, precision / factor / factor[:, None], factor * factor * variance
+
+
+def _worst_of(wrong: Mask, rests: Mask, residuals: Array) -> int:
+    """The slot that does not fit: one that came to rest, or else one of those that are wrong, by its residuals."""
+    size = np.nansum(np.square(residuals), 0)
+    return int(np.where(rests, size + size.sum(), np.where(wrong, size, -1.0)).argmax())

@@ -64,8 +64,11 @@ class RowModel(Part, abc.ABC):
             variances[slot] = self.variance(without)[int(np.count_nonzero(without[:slot]))]
         return means, variances
 
-    def precision(self) -> tuple[Array, Array] | None:
-        """Mean of the rows and inverse of their covariance, shapes (d,) and (d, d); None where it is not known."""
+    def precision(self) -> tuple[Array, Array, Array] | None:
+        """Mean of the rows, inverse of their covariance, and their variances; None where it is not known.
+
+        Shapes (d,), (d, d) and (d,).
+        """
         return None
 
     @abc.abstractmethod
