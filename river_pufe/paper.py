@@ -39,6 +39,7 @@ def paper_recovery(completion: Completion | None = None) -> FeatureRecovery:
             LinearMap(ridge=0.0),
             FrequentDirections(size=_LOSSLESS, centered=False),
         ),
+        false_alarms=0.0,
     )
 
 

@@ -36,11 +36,11 @@ LEVEL = {name: level for level, names in enumerate(LEVELS) for name in names}
 #: Inside of a wing as well: what decides about keys is below what computes with rows.
 WITHIN = {
     "recovery": (
-        ("presence", "rows", "scaling", "completion", "linear_map"),
+        ("presence", "rows", "scaling", "completion", "linear_map", "conversion", "fit"),
         ("gaussian", "low_rank", "monotone"),
         ("evolution", "reading", "row_law"),
         ("row_model", "scatter"),
-        ("overlap", "spaces"),
+        ("overlap", "spaces", "doubts"),
         ("wide", "least_squares_rows"),
         ("gaussian_rows",),
         ("feature_recovery",),

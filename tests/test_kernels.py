@@ -78,3 +78,25 @@ def test_rows_are_seen_alike(seed, d, n_previous, missing):
 def test_arrays_of_other_sizes_are_refused():
     with pytest.raises(ValueError, match="bytes was expected, not one of 3"):
         compiled.account(np.ones(1), 1, -9.0, *[np.zeros(3, bool)] * 8)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 5))
+def test_residuals_are_judged_alike(seed, d):
+    rng = np.random.default_rng(seed)
+    factors = rng.normal(size=(d, 2 * d))
+    precision, limits = np.linalg.inv(factors @ factors.T + np.eye(d)), rng.uniform(0.1, 2.0, size=d)
+    row, mean = rng.normal(size=d), rng.normal(size=d)
+    (one, worst), (other, same) = (version.residuals(row, mean, precision, limits) for version in (plain, compiled))
+    np.testing.assert_allclose(one, other, rtol=1e-10)
+    assert worst == same
+    states = [[np.zeros((d, plain.BINS)), np.zeros((4, d)), np.zeros(d)] for _ in range(2)]
+    for scale in [1.0] * 20 + [5.0] * 4:
+        block = scale * rng.standard_t(3, size=(17, d))
+        block[rng.random(block.shape) < 0.1] = np.nan
+        block[0] = 0.0
+        one, other = (
+            version.judge(block, np.full(d, 9.0), 1e7, *kept) for version, kept in zip((plain, compiled), states)
+        )
+        np.testing.assert_allclose(one, other, rtol=1e-9)
+    for first, second in zip(*states):
+        np.testing.assert_allclose(first, second, rtol=1e-9, atol=1e-12)

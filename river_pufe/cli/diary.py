@@ -17,7 +17,7 @@ from .session import Answer, Session
 from .wanted import Wanted
 
 _PREDICTED = ("file", "line", "time", "target", "prediction", "probability", "alarm")
-_HAPPENED = ("file", "line", "time", "round", "kind", "keys")
+_HAPPENED = ("file", "line", "time", "round", "kind", "keys", "factor", "offset")
 #: A model remembers fewer events.
 _MOMENTS = 2000
 
@@ -103,14 +103,15 @@ class Diary:
     def _note_events(self, news: list[typing.Any], row: Row, session: Session) -> None:
         for event in news:
             whose = f"{show.cut(row.key)} " if self._wanted.key is not None else ""
-            self._messages.tell("event", f"{_place(row)}: {whose}{event.kind} {show.shorten(event.keys, 6)}")
+            self._messages.tell(
+                "event", f"{_place(row)}: {whose}{event.kind} {show.shorten(event.keys, 6)}{event.aside}"
+            )
             # The rounds of a fleet's models are not those of the stream.
             if row.when is not None and session.fleet is None:
                 self.moments[event.round] = row.when
             if self._events is not None:
-                self._events.write(
-                    {**self._where(row), "round": event.round, "kind": event.kind, "keys": list(event.keys)}
-                )
+                happened = {"round": event.round, "kind": event.kind, "keys": list(event.keys)}
+                self._events.write({**self._where(row), **happened, **event.details})
         if len(self.moments) > _MOMENTS:
             known = {space.opened_at for space in session.model.spaces} | {
                 event.round for event in session.model.events

@@ -132,7 +132,7 @@ def _events(session: Session, moments: Mapping[int, typing.Any]) -> str:
             f"{event.round:,}",
             *([str(moments.get(event.round, ""))] if moments else []),
             event.kind,
-            show.shorten(event.keys, 12),
+            show.shorten(event.keys, 12) + event.aside,
         ]
         for event in reversed(events)
     ]

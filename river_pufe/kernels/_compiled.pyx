@@ -12,7 +12,7 @@ from cpython.buffer cimport (
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.long cimport PyLong_AsDouble, PyLong_CheckExact
 from cpython.tuple cimport PyTuple_GET_ITEM
-from libc.math cimport INFINITY, NAN, cos, exp, fabs, floor, isnan, lgamma, log
+from libc.math cimport INFINITY, NAN, cos, exp, fabs, floor, frexp, isnan, lgamma, log, sqrt
 from libc.stdint cimport int64_t, uint8_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcmp, memcpy, memset
@@ -23,7 +23,7 @@ import numpy as np
 
 from ..values import LARGEST, number
 from .forms import LEFT, MOST, SCALE, TRACE, FirstOrder, Fourier, Given, Probabilities, Same
-from .plain import LARGE, SAME, SPELL_PRIOR
+from .plain import BINS, FARTHEST, HALF_WAY, KEPT, KEPT_OF_SCORES, LARGE, LEAST, MOST_EVIDENCE, SAME, SCORE, SMALLEST, SPELL_PRIOR
 from .plain import complete as plain_complete
 from .plain import expect as plain_expect
 
@@ -31,6 +31,15 @@ cdef double _LARGEST = LARGEST
 cdef double _SPELL_PRIOR = SPELL_PRIOR
 cdef double _LARGE = LARGE
 cdef double _SAME = SAME
+cdef int _BINS = BINS
+cdef int _SMALLEST = SMALLEST
+cdef double _LEAST = LEAST
+cdef double _KEPT = KEPT
+cdef double _KEPT_OF_SCORES = KEPT_OF_SCORES
+cdef double _FARTHEST = FARTHEST
+cdef double _HALF_WAY = HALF_WAY
+cdef double _MOST_EVIDENCE = MOST_EVIDENCE
+cdef double _SCORE = SCORE
 cdef int _SCALE = SCALE
 cdef int _LEFT = LEFT
 cdef int _TRACE = TRACE
@@ -217,6 +226,121 @@ def account(
             second = floor((limit - in_spells) / log((spell + gap - 1) / (spell + others + gap - 1)))
             judge_at[i] = round_ + 1 + max(first, second)
     return returned, vanished
+
+
+# Evidence that values do not fit.
+
+
+cdef inline double _mixture(double p) noexcept nogil:
+    p = min(p, 1.0 - 1e-6)
+    cdef double logarithm = log(p)
+    return (1.0 - p + p * logarithm) / (p * logarithm * logarithm)
+
+
+def residuals(scaled, mean, precision, limits):
+    cdef Py_ssize_t n = len(scaled), i, worst = -1
+    cdef int d = <int>n, one = 1
+    cdef double* z = _numbers(scaled, n)
+    cdef double* m = _numbers(mean, n)
+    cdef double* k = _numbers(precision, n * n)
+    cdef double* limit = _numbers(limits, n)
+    cdef double plus = 1.0, none = 0.0, most = 0.0, size
+    cdef double* away = _scratch(n)
+    out = _empty(n)
+    cdef double* u = _state(out, n)
+    for i in range(n):
+        away[i] = _clipped(z[i] - m[i], _FARTHEST)
+    dsymv("L", &d, &plus, k, &d, away, &one, &none, u, &one)
+    for i in range(n):
+        u[i] /= sqrt(k[i * n + i])
+        size = fabs(u[i])
+        if size > limit[i] and size > most:
+            most, worst = size, i
+    free(away)
+    return out, worst
+
+
+def judge(residuals, limits, double level, histogram, scores, statistic):
+    cdef Py_ssize_t d = len(statistic), n = len(residuals), i, j
+    cdef double* u = _numbers(residuals, n * d)
+    cdef double* limit = _numbers(limits, d)
+    cdef double* counts = _state(histogram, d * _BINS)
+    cdef double* moments = _state(scores, 4 * d)
+    cdef double* evidence = _state(statistic, d)
+    peaks = _empty(d)
+    cdef double* peak = _state(peaks, d)
+    cdef int* bins = <int*>malloc(max(n, 1) * sizeof(int))
+    # By bin: what is below or in it, the logarithm of e, and the factor of the statistic.
+    cdef double* tables = <double*>malloc(3 * _BINS * sizeof(double))
+    if bins == NULL or tables == NULL:
+        free(bins)
+        free(tables)
+        raise MemoryError()
+    cdef double* up_to = tables
+    cdef double* log_e = tables + _BINS
+    cdef double* gain = tables + 2 * _BINS
+    cdef double* own
+    cdef double total, rho, tau, size, mantissa, r, most, off, square, product, mean, latest, above
+    cdef int exponent, b
+    with nogil:
+        for j in range(d):
+            own = counts + j * _BINS
+            total = 0.0
+            for b in range(_BINS):
+                total += own[b]
+                up_to[b] = total
+                log_e[b] = NAN
+            rho = moments[d + j] / max(moments[j], 1e-9) + 2.0 / sqrt(total + 1.0)
+            rho = min(max(rho, 0.0), 0.98)
+            tau = (1.0 + rho) / (1.0 - rho)
+            r, most = evidence[j], 0.0
+            square, product, mean, latest = moments[j], moments[d + j], moments[2 * d + j], moments[3 * d + j]
+            for i in range(n):
+                size = fabs(u[i * d + j])
+                if isnan(size):
+                    bins[i] = -1
+                    continue
+                mantissa = frexp(size, &exponent)
+                b = min(max(2 * (exponent - _SMALLEST) + (mantissa >= _HALF_WAY), 1), _BINS - 1) if size > 0.0 else 0
+                bins[i] = b
+                if total < _LEAST:
+                    if size > limit[j]:
+                        bins[i] = -1
+                    continue
+                if isnan(log_e[b]):
+                    above = total - up_to[b] + own[b]
+                    log_e[b] = log(
+                        (_mixture((above + 1.0) / (total + 1.0)) + _mixture((up_to[b] + 1.0) / (total + 1.0))) / 2.0
+                    )
+                    gain[b] = exp(log_e[b] / tau)
+                r = min(gain[b] * (1.0 + r), _MOST_EVIDENCE)
+                most = max(most, r)
+                if fabs(u[i * d + j]) > limit[j]:
+                    bins[i] = -1
+                    continue
+                off = _clipped(log_e[b] - mean, _SCORE)
+                square = _KEPT_OF_SCORES * square + off * off
+                product = _KEPT_OF_SCORES * product + off * latest
+                mean += 0.01 * off
+                latest = off
+            evidence[j] = r
+            # The statistic of a key that was not there counts as well.
+            peak[j] = max(most, r)
+            if peak[j] >= level:
+                continue
+            moments[j], moments[d + j], moments[2 * d + j], moments[3 * d + j] = square, product, mean, latest
+            size = 1.0
+            for i in range(n):
+                if bins[i] >= 0:
+                    size *= _KEPT
+            for b in range(_BINS):
+                own[b] *= size
+            for i in range(n):
+                if bins[i] >= 0:
+                    own[bins[i]] += 1.0
+    free(bins)
+    free(tables)
+    return peaks
 
 
 # Units.

@@ -37,6 +37,18 @@ _PLAIN = frozenset({float, int, bool, np.bool_, *(np.dtype(code).type for code i
 _NAN = itertools.repeat(math.nan)
 #: Weight, in rounds, of the share of rounds in which a key is present as evidence of how long its gaps last.
 SPELL_PRIOR = 10.0
+#: Bins of sizes, two for each factor of 2, and the power of 2 below which all sizes are in the first one.
+BINS, SMALLEST = 40, -5
+#: Values that a key must have had before it is judged.
+LEAST = 200.0
+#: What is left, after one more value, of the histogram and of the moments of the scores.
+KEPT, KEPT_OF_SCORES = 0.9995, 0.999
+#: The mantissa in the middle of a factor of 2, and the largest evidence.
+HALF_WAY, MOST_EVIDENCE = math.sqrt(0.5), 1e30
+#: A score moves its moments by no more than this, so that a change that is seen does not pass for a spell.
+SCORE = 1.0
+#: An entry is no farther from its mean than so many deviations.
+FARTHEST = 1e6
 
 
 def read(x: Sample, keys: list[Key], slots: dict[Key, int]) -> tuple[Array, dict[Key, float]]:
@@ -180,6 +192,108 @@ def account(
     vanished_at[lost] = round_
     gone[lost] = True
     return returned, lost.tolist()
+
+
+def residuals(scaled: Array, mean: Array, precision: Array, limits: Array) -> tuple[Array, int]:
+    """How far each entry of a row is from its mean given all others, in deviations of that. Costs O(d²).
+
+    Parameters
+    ----------
+    scaled
+        The row, shape (d,).
+    mean, precision
+        Mean and inverse of the covariance of rows, shapes (d,) and (d, d).
+    limits
+        How far entries may be, shape (d,).
+
+    Returns
+    -------
+    Shape (d,), and the farthest of the entries that are beyond their limits; -1 if none is.
+
+    """
+    away = np.minimum(np.maximum(scaled - mean, -FARTHEST), FARTHEST)
+    away = blas.dsymv(1.0, precision, away) / np.sqrt(precision.diagonal())
+    size = np.abs(away)
+    size[size <= limits] = 0.0
+    worst = int(size.argmax())
+    return away, worst if size[worst] > 0.0 else -1
+
+
+def judge(residuals: Array, limits: Array, level: float, histogram: Array, scores: Array, statistic: Array) -> Array:
+    """Do residuals fit those before them, as `recovery.fit.Fit` asks? Costs O(nd), and O(d) for the histograms.
+
+    Parameters
+    ----------
+    residuals
+        A block of rounds, shape (n, d); NaN where there is none.
+    limits
+        Sizes above which a residual is evidence, but nothing is learned from it, shape (d,).
+    level
+        The statistic from which on nothing is learned from the block.
+    histogram
+        How many sizes there were in each bin, shape (d, BINS); from here on, what is written is the state.
+    scores
+        Of the scores: sums of squares and of products of neighbours, mean, and the latest one; shape (4, d).
+    statistic
+        The Shiryaev-Roberts statistic, shape (d,).
+
+    Returns
+    -------
+    The largest statistic in the block, shape (d,).
+
+    """
+    d = len(statistic)
+    size = np.abs(residuals)
+    seen = size == size
+    bins = np.where(seen, bin_of(np.where(seen, size, 0.0)), 0) + BINS * np.arange(d)
+    up_to = histogram.cumsum(1)
+    total = up_to[:, -1]
+    below = up_to.ravel()[bins]
+    above = total - below + histogram.ravel()[bins]
+    e = (_mixture((above + 1.0) / (total + 1.0)) + _mixture((below + 1.0) / (total + 1.0))) / 2.0
+    log_e = np.log(e)
+    judged = seen & (total >= LEAST)
+    learned = seen & (size <= limits)
+    rho = scores[1] / np.maximum(scores[0], 1e-9) + 2.0 / np.sqrt(total + 1.0)
+    rho = np.minimum(np.maximum(rho, 0.0), 0.98)
+    grown = np.exp(log_e * (1.0 - rho) / (1.0 + rho))
+    # The statistic of a key that was not there counts as well.
+    peak, moments = np.where(judged.any(0), 0.0, statistic), scores.copy()
+    for there, taken, gain, score in zip(judged, learned, grown, log_e):
+        statistic[:] = np.where(there, np.minimum(gain * (1.0 + statistic), MOST_EVIDENCE), statistic)
+        peak = np.maximum(peak, np.where(there, statistic, 0.0))
+        off = np.minimum(np.maximum(score - moments[2], -SCORE), SCORE)
+        new = np.stack(
+            [
+                KEPT_OF_SCORES * moments[0] + off * off,
+                KEPT_OF_SCORES * moments[1] + off * moments[3],
+                moments[2] + 0.01 * off,
+                off,
+            ]
+        )
+        moments = np.where(there & taken, new, moments)
+    fits = peak < level
+    scores[:] = np.where(fits, moments, scores)
+    counts = np.bincount(bins[learned], minlength=histogram.size).reshape(d, BINS)
+    kept = KEPT ** learned.sum(0)
+    histogram[:] = np.where(fits[:, None], kept[:, None] * histogram + counts, histogram)
+    return peak
+
+
+def bin_of(size: Array) -> Integers:
+    """The bins of some sizes, two for each factor of 2."""
+    mantissa, exponent = np.frexp(size)
+    bins = 2 * (exponent - SMALLEST) + (mantissa >= HALF_WAY)
+    return np.where(size > 0.0, np.minimum(np.maximum(bins, 1), BINS - 1), 0).astype(np.int64)
+
+
+def _mixture(p: Array) -> Array:
+    """The mean of κ p^(κ - 1) over κ in [0, 1]."""
+    # The limit at 1 is 1/2, next to which all digits are lost.
+    p = np.minimum(p, 1.0 - 1e-6)
+    log = np.log(p)
+    mixture: Array = (1.0 - p + p * log) / (p * log * log)
+    return mixture
 
 
 def standardize(row: Array, mean: Array, inverse: Array, limit: float) -> Array:

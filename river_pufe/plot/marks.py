@@ -51,15 +51,20 @@ def events(model: typing.Any, ax: Axes | None = None) -> Axes:
     timeline = as_timeline(model)
     shade_overlaps(ax, timeline, limits[1])
     across = ax.get_xaxis_transform()
-    opened, returned, vanished = (
+    opened, returned, vanished, rescaled, replaced = (
         [round_ for round_ in timeline.rounds(kind) if round_ > timeline.start]
-        for kind in ("opened", "returned", "vanished")
+        for kind in ("opened", "returned", "vanished", "rescaled", "replaced")
     )
     if opened:
         width = 0.7 if len(opened) <= _MANY else 0.3
         ax.vlines(opened, 0, 1, transform=across, color="black", linewidth=width, label="keys come")
     # Lines, not scatters: only then does the layout leave room for what is above the Axes.
-    for rounds, height, marker, label in ((vanished, 1.03, "x", "keys vanish"), (returned, 0.015, "|", "keys return")):
+    for rounds, height, marker, label in (
+        (vanished, 1.03, "x", "keys vanish"),
+        (returned, 0.015, "|", "keys return"),
+        (rescaled, 1.03, "^", "another unit"),
+        (replaced, 1.03, "D", "another sensor"),
+    ):
         if rounds:
             many = len(rounds) > _MANY
             marks: dict[str, typing.Any] = {"marker": "|" if many else marker, "linestyle": "", "clip_on": False}

@@ -43,7 +43,8 @@ class Event:
     round
         When it was noticed, counted from 0.
     kind
-        ``"opened"`` (new keys), ``"vanished"``, ``"returned"``, ``"overlap began"`` or ``"overlap ended"``.
+        ``"opened"`` (new keys), ``"vanished"``, ``"returned"``, ``"overlap began"``, ``"overlap ended"``,
+        ``"rescaled"`` (a key changed its unit, see `Rescaled`) or ``"replaced"`` (another sensor has taken the key).
     keys
         The keys it happened to. When an overlap begins these are the keys of the previous space, and when it ends
         those of the space that goes on.
@@ -54,9 +55,47 @@ class Event:
     kind: str
     keys: tuple[Key, ...]
 
+    @property
+    def details(self) -> dict[str, float]:
+        """What is known beside that, by name."""
+        return {}
+
+    @property
+    def aside(self) -> str:
+        """The details in brackets, behind a space; nothing where there are none."""
+        details = ", ".join(f"{name} {value:.6g}" for name, value in self.details.items())
+        return f" ({details})" if details else ""
+
     def __str__(self) -> str:
         shown = ", ".join(map(str, self.keys[:6])) + (f", … ({len(self.keys)} keys)" if len(self.keys) > 6 else "")
-        return f"round {self.round}: {self.kind} {shown}"
+        return f"round {self.round}: {self.kind} {shown}{self.aside}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Rescaled(Event):
+    """A key reports in another unit: factor · value + offset is the value in the unit that it had at first.
+
+    Parameters
+    ----------
+    round
+        When it was noticed, counted from 0.
+    kind
+        ``"rescaled"``.
+    keys
+        The key.
+    factor
+        Units of before in one unit of now.
+    offset
+        What 0 of now was before.
+
+    """
+
+    factor: float
+    offset: float
+
+    @property
+    def details(self) -> dict[str, float]:
+        return {"factor": self.factor, "offset": self.offset}
 
 
 @dataclasses.dataclass(frozen=True)

@@ -14,10 +14,11 @@ from ..guard import guarded
 from ..part import shown
 from ..state.stateful import Stateful
 from ..values import Array, Key, Mask, Sample, number
-from .evolution import Event, Evolution, FeatureSpace
+from .doubts import Doubts
+from .evolution import Event, Evolution, FeatureSpace, Rescaled
 from .gaussian_rows import GaussianRows
 from .linear_map import Affine
-from .reading import Expected, Reading, Retired
+from .reading import COMPLETED, Expected, Reading, Retired
 from .row_model import RowModel
 from .scaling import FARTHEST, NewUnits, RowScaler, Scaler
 from .spaces import FeatureSpaces
@@ -34,6 +35,11 @@ class FeatureRecovery(Stateful, base.Transformer):
     features filled in: *completed* from the observed ones of their space while there are any, *recovered* by maps once
     their space has retired, and left out where nothing is known about them.
 
+    Sensors are replaced under the name that they had, too. Where a feature no longer fits what the others say, or what
+    it used to be, it is treated as absent until it is clear what has happened. If it is the same in another unit, its
+    values are converted from then on, in `transform_one` as well. If it is something else, it starts anew. Both are
+    `events`; see `recovery.doubts.Doubts`.
+
     Costs and memory are those of the `row_model`; a map for each space that is remembered comes on top.
 
     Parameters
@@ -44,6 +50,10 @@ class FeatureRecovery(Stateful, base.Transformer):
         What standardizes the rows inside.
     row_model
         What learns how the entries of a row hang together, and computes some from others.
+    false_alarms
+        The rate, for a feature and round, at which it may seem by chance that a feature no longer fits, as when its
+        sensor was replaced under its name. 0: features are not judged at all. They are not either where absence means
+        zero, above the `max_size` of `GaussianRows`, and with other row models.
 
     Attributes
     ----------
@@ -86,7 +96,10 @@ class FeatureRecovery(Stateful, base.Transformer):
         feature_spaces: FeatureSpaces | None = None,
         scaler: Scaler | None = None,
         row_model: RowModel | None = None,
+        false_alarms: float = 1e-7,
     ) -> None:
+        if not 0 <= false_alarms < 1:
+            raise ValueError(f"false_alarms is a rate in [0, 1), not {false_alarms!r}")
         self.feature_spaces = feature_spaces if feature_spaces is not None else FeatureSpaces()
         # None stays None: a clone may be given other spaces, in which absence means something else.
         self.scaler = scaler
@@ -95,7 +108,15 @@ class FeatureRecovery(Stateful, base.Transformer):
         centered = self.feature_spaces.absent == "missing"
         self._scaler = scaler.clone() if scaler is not None else RowScaler(centered=centered)
         self._row_model = self.row_model.clone()
+        self.false_alarms = false_alarms
+        # Where absence means zero, most values of a feature may be 0, and any other is far away.
+        self._doubts = Doubts(false_alarms if centered else 0.0)
         self._retired: dict[int, Retired] = {}
+
+    def rebuild(self) -> None:
+        # The state of an earlier release knows of no doubts.
+        if len(self._spaces.keys) > self._doubts.n_slots:
+            self._doubts.extend(len(self._spaces.keys) - self._doubts.n_slots)
 
     # What River asks for.
 
@@ -110,9 +131,15 @@ class FeatureRecovery(Stateful, base.Transformer):
 
     @guarded
     def transform_one(self, x: Sample) -> dict[Key, typing.Any]:
-        """The sample, with absent features filled in."""
-        known = self.read(x).known
+        """The sample, with absent features filled in, and those that no longer fit converted or replaced."""
+        row = self._spaces.read(x)
+        reading = self._reading(row)
         given = {key: value for key, value in x.items() if not math.isnan(number(key, value))}
+        known = reading.known
+        for key, before, now in zip(reading.keys, row.tolist(), self._doubts.believed(reading.given).tolist()):
+            # What is as it was keeps its type.
+            if now != before:
+                given[key] = known[key] if math.isnan(now) else now
         return given | {key: value for key, value in known.items() if key not in given}
 
     @guarded
@@ -151,8 +178,9 @@ class FeatureRecovery(Stateful, base.Transformer):
         reading = self.read(x)
         row = self._scaler.standardize(reading.row)
         means, variances = self._row_model.given_others(row)
-        center = self._scaler.unscale(means)
-        away = self._scaler.unscale(means + np.sqrt(variances)) - center
+        values = self._scaler.unscale(means)
+        center = self._doubts.revert(values)
+        away = np.abs(self._doubts.revert(self._scaler.unscale(means + np.sqrt(variances))) - center)
         # What has never varied has no unit.
         away[away == 0.0] = math.nan
         expected = dict(zip(reading.keys, map(Expected, center.tolist(), away.tolist())))
@@ -226,8 +254,9 @@ class FeatureRecovery(Stateful, base.Transformer):
         columns = self._spaces.columns(keys)
         if self.overlapping or columns is None:
             return None
-        views = self._views(rows[:, columns])
-        return None if np.isnan(views).any() else views
+        rows = self._doubts.believed(self._doubts.convert(rows[:, columns]))
+        views = self._views(rows)
+        return None if np.isnan(views).any() or self._doubts.any_far(views[:, 1:]) else views
 
     def advance_many(self, keys: list[Key], rows: Array) -> list[Reading]:
         """Follow the first of many samples, as long as no key comes or is absent, and no unit changes.
@@ -247,12 +276,22 @@ class FeatureRecovery(Stateful, base.Transformer):
         columns = self._spaces.columns(keys) if self._spaces.expects(keys) else None
         if columns is None:
             return []
-        rows = rows[: self._scaler.remaining, columns]
+        readings = self._readings(rows[: min(self._scaler.remaining, self._doubts.remaining), columns])
+        self._spaces.advance_many(len(readings))
+        return readings
+
+    def _readings(self, rows: Array) -> list[Reading]:
+        """Readings of the first of many rows over the slots, as long as nothing is absent or unbelievable."""
+        rows = self._doubts.believed(self._doubts.convert(rows))
         gaps = np.isnan(rows).any(1)
-        if gaps.any():
-            rows = rows[: gaps.argmax()]
-        self._spaces.advance_many(len(rows))
-        return [self._as_reading(row, view[None], None, True) for row, view in zip(rows, self._views(rows))]
+        rows = rows[: gaps.argmax()] if gaps.any() else rows
+        readings = []
+        for row, view in zip(rows, self._views(rows)):
+            reading = self._as_reading(row, row, view[None], None, self._doubts.residuals(view[1:]), True)
+            if reading.too_far >= 0:
+                break
+            readings.append(reading)
+        return readings
 
     def _views(self, rows: Array) -> Array:
         """Rows over the slots, standardized, behind a leading 1."""
@@ -260,22 +299,43 @@ class FeatureRecovery(Stateful, base.Transformer):
         self._scaler.scale(rows, out=views[:, 1:])
         return views
 
-    def _as_reading(self, row: Array, views: Array, filled: Array | None, usable: bool) -> Reading:
-        spaces = self._spaces
-        return Reading(row, views, filled, usable, spaces.keys, spaces.n_previous, self._scaler, self._retired.values())
+    def _as_reading(
+        self, row: Array, given: Array, views: Array, filled: Array | None, away: tuple[Array | None, int], usable: bool
+    ) -> Reading:
+        keys, p, retired = self._spaces.keys, self._spaces.n_previous, self._retired.values()
+        return Reading(row, given, views, filled, *away, usable, keys, p, self._scaler, retired)
 
     def _reading(self, row: Array) -> Reading:
+        given = self._doubts.convert(row)
+        row = self._doubts.believed(given)
+        reading = self._complete(row, given)
+        return reading if reading.too_far < 0 else self._without_far(reading)
+
+    def _without_far(self, first: Reading) -> Reading:
+        """A reading in which values that are too far away are not believed, one after the other."""
+        reading = first
+        for _ in range(self._doubts.most):
+            row = reading.row.copy()
+            row[reading.too_far] = math.nan
+            reading = self._complete(row, first.given)
+            if reading.too_far < 0:
+                return reading
+        # Where there are too many of them, they are believed.
+        return first
+
+    def _complete(self, row: Array, given: Array) -> Reading:
+        """The reading of a row."""
         p = self._spaces.n_previous
         view, complete = self._scaler.view(row)
         if complete and not p:
-            return self._as_reading(row, view, None, True)
+            return self._as_reading(row, given, view, None, self._doubts.residuals(view[0, 1:]), True)
         filled, usable = None, True
         if not complete:
             filled, usable = self._row_model.complete(self._scaler.standardize(row), np.isnan(row))
             # What is computed may be as large as what is observed, and no larger.
             filled = kernels.clip(filled, FARTHEST)
         views = kernels.views(view, row if filled is None else filled, FARTHEST, p)
-        return self._as_reading(row, views, filled, usable)
+        return self._as_reading(row, given, views, filled, self._doubts.residuals(views[COMPLETED, 1:]), usable)
 
     def advance(self, x: Sample, latest: Reading | None = None) -> tuple[Evolution, Reading]:
         """Follow the keys of a sample.
@@ -295,7 +355,7 @@ class FeatureRecovery(Stateful, base.Transformer):
         evolution, row = self._spaces.advance(x)
         if evolution:
             return self._follow(evolution, row)
-        if latest is not None and latest.row.tobytes() == row.tobytes():
+        if latest is not None and latest.given.tobytes() == self._doubts.convert(row).tobytes():
             return evolution, latest
         return evolution, self._reading(row)
 
@@ -304,6 +364,7 @@ class FeatureRecovery(Stateful, base.Transformer):
             self._open(evolution, len(row))
         if evolution.settled:
             self._row_model.end_overlap(self._scaler)
+            self._doubts.reset()
         if evolution.keep is not None:
             evolution = dataclasses.replace(evolution, recover=self._drop(evolution, evolution.keep))
             row = row[evolution.keep]
@@ -314,6 +375,7 @@ class FeatureRecovery(Stateful, base.Transformer):
         # First, because it may have to learn from rows that are in the units of the old slots.
         self._row_model.extend(evolution.opened, evolution.overlap, self._scaler)
         self._scaler.extend(evolution.opened)
+        self._doubts.extend(evolution.opened)
         for slot, origin in enumerate(evolution.origins, d - evolution.opened):
             if origin is not None:
                 space, position = origin
@@ -336,15 +398,23 @@ class FeatureRecovery(Stateful, base.Transformer):
         for identifier in evolution.forgotten:
             del self._retired[identifier]
         self._scaler.keep(keep)
+        self._doubts.keep(keep)
         self._row_model.keep(keep)
         return recover
 
     def update(self, reading: Reading) -> NewUnits | None:
         """Learn what is usual for each feature, and how they hang together; the units, where they are new."""
+        for slot, conversion in self._doubts.update(reading, self._row_model):
+            key = reading.keys[slot]
+            if conversion is not None:
+                self._spaces.events.append(Rescaled(self.rounds - 1, "rescaled", (key,), *conversion))
+            else:
+                self._spaces.replace(key)
         self._row_model.update(reading)
         units = self._scaler.update(reading.row)
         if units is not None:
             self._row_model.rescale(units.factor, units.shift)
+            self._doubts.rescale(units.factor, units.shift)
             for retired in self._retired.values():
                 if retired.recover is not None:
                     retired.recover.rescale(units.factor, units.shift)

@@ -91,6 +91,12 @@ class GaussianRows(Stored, RowModel):
     def given_others(self, row: Array) -> tuple[Array, Array]:
         return self._law.law.given_others(row)
 
+    def precision(self) -> tuple[Array, Array, Array] | None:
+        law = self._law.law
+        if not isinstance(law, Gaussian) or not self._n:
+            return None
+        return law.mean, law.precision, law.covariance.diagonal().copy()
+
     def predict(self, outputs: Mask) -> Affine | None:
         return self._law.law.predict(outputs) if self._n else None
 

@@ -61,13 +61,20 @@ class Reading:
     Parameters
     ----------
     row
-        Values by slot, NaN where absent, shape (d,).
+        Values by slot that are believed, NaN where there is none, shape (d,).
+    given
+        All values by slot, NaN where absent, shape (d,).
     views
         Three ways to see the row, standardized, behind a leading 1: what is *present* (absent entries are the mean),
         *completed*, and the *fresh* part, in which the previous space is left out. Shape (3, d + 1), or (1, d + 1)
         where all three are the same.
     filled
         `standardized`, where something was absent; None where nothing was.
+    residuals
+        How far each entry of the completed view is from what it should be given all others, in deviations of that,
+        shape (d,); None where it is not known.
+    too_far
+        The slot whose residual is too large to be believed, or -1.
     usable
         Whether the map may learn from it: in an overlap, whether the previous part could be completed.
     keys
@@ -82,8 +89,11 @@ class Reading:
     """
 
     row: Array
+    given: Array
     views: Array
     filled: Array | None
+    residuals: Array | None
+    too_far: int
     usable: bool
     keys: Sequence[Key]
     n_previous: int

@@ -64,6 +64,13 @@ class RowModel(Part, abc.ABC):
             variances[slot] = self.variance(without)[int(np.count_nonzero(without[:slot]))]
         return means, variances
 
+    def precision(self) -> tuple[Array, Array, Array] | None:
+        """Mean of the rows, inverse of their covariance, and their variances; None where it is not known.
+
+        Shapes (d,), (d, d) and (d,).
+        """
+        return None
+
     @abc.abstractmethod
     def predict(self, outputs: Mask) -> Affine | None:
         """The map from all other entries to `outputs`, a mask of shape (d,); None where nothing was learned."""

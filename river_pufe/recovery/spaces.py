@@ -120,6 +120,8 @@ class FeatureSpaces(Part):
         self._n_spaces = 1
         self._retired: dict[int, _Retired] = {}
         self._returnable: dict[Key, tuple[int, int]] = {}
+        # Keys that are those of other sensors now.
+        self._replaced: list[Key] = []
         self._n_fleeting = 0
         self._warned = False
         # The round from which on an overlap may end, or slots be dropped, though no key vanishes.
@@ -180,6 +182,8 @@ class FeatureSpaces(Part):
             row, values = np.append(row, new), np.append(values, new)
         if self._account(values) or unknown or self.rounds >= self._settles_at:
             evolution = self._settle(evolution)
+        if self._replaced and evolution.keep is None:
+            evolution = self._begin_anew(evolution)
         self.rounds += 1
         return dataclasses.replace(evolution, spaces=self.spaces) if evolution else UNCHANGED, row
 
@@ -240,6 +244,25 @@ class FeatureSpaces(Part):
             dropped = self._named(np.flatnonzero(droppable))
             space = FeatureSpace(self._new_number(), dropped, "retired", self._opened_at, dropped)
             evolution = self._retire(space, droppable, evolution)
+        return evolution
+
+    def replace(self, key: Key) -> None:
+        """Another sensor has taken a key: its slot retires with the next sample, and the one after opens a new one."""
+        self._replaced.append(key)
+
+    def _begin_anew(self, evolution: Evolution) -> Evolution:
+        """Retire the slots of keys that other sensors have taken."""
+        keys = tuple(key for key in self._replaced if key in self._reader.slots)
+        self._replaced = []
+        gone = np.isin(np.arange(len(self.keys)), [self._reader.slots[key] for key in keys])
+        # Nothing is dropped during an overlap, and what is left must be able to recover it.
+        if self.n_previous or not keys or gone.all():
+            return evolution
+        space = FeatureSpace(self._new_number(), keys, "retired", self._opened_at, keys)
+        evolution = self._retire(space, gone, evolution)
+        for key in keys:
+            self._returnable.pop(key, None)
+        self._log("replaced", keys)
         return evolution
 
     def _ends_at(self, p: int) -> float:

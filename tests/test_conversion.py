@@ -1,0 +1,89 @@
+"""Which conversion it was is told by the values."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from river_pufe.recovery.conversion import NONE, Conversion, find_conversion
+
+factors = st.floats(-1e3, 1e3).filter(lambda factor: abs(factor) > 1e-3)
+conversions = st.builds(Conversion, factors, st.floats(-1e3, 1e3))
+
+
+@given(conversions, conversions, st.floats(-1e3, 1e3))
+def test_conversions_are_composed_and_taken_back(first, second, value):
+    def convert(conversion, number):
+        return conversion.factor * number + conversion.offset
+
+    both = convert(second, convert(first, value))
+    assert convert(second.after(first), value) == pytest.approx(both, rel=1e-6, abs=1e-3)
+    assert convert(first.inverse(), convert(first, value)) == pytest.approx(value, rel=1e-6, abs=1e-3)
+
+
+def readings(noise, n=64, seed=0):
+    """What is expected of a thermometer in °F, and what it reads; shape (n,)."""
+    rng = np.random.default_rng(seed)
+    expected = rng.normal(68, 10, size=n)
+    return expected, expected + noise * rng.normal(size=n)
+
+
+CHANGES = {
+    "°F to °C": (lambda x: (x - 32) / 1.8, Conversion(1.8, 32.0)),
+    "°F to K": (lambda x: (x - 32) / 1.8 + 273.15, Conversion(1.8, -459.67)),
+    "kilo": (lambda x: x / 1000, Conversion(1000.0, 0.0)),
+    "milli": (lambda x: x * 1000, Conversion(0.001, 0.0)),
+    "miles": (lambda x: x * 1.609344, Conversion(1 / 1.609344, 0.0)),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("seed", range(5))
+def test_common_units_are_found_exactly(change, seed):
+    convert, known = CHANGES[change]
+    expected, read = readings(2.0, 24, seed)
+    assert find_conversion(convert(read), expected, 2.0, True, False) == pytest.approx(known)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_other_conversions_are_estimated(seed):
+    expected, read = readings(1.0, seed=seed)
+    assert find_conversion((read - 7) / 1.37, expected, 1.0, True, False) is None
+    found = find_conversion((read - 7) / 1.37, expected, 1.0, True, True)
+    assert found.factor * (68 - 7) / 1.37 + found.offset == pytest.approx(68, abs=0.5)
+    assert found.factor == pytest.approx(1.37, rel=0.05)
+
+
+@pytest.mark.parametrize("explained", [True, False])
+def test_what_fits_is_not_converted(explained):
+    expected, read = readings(2.0, 24)
+    expected = expected if explained else np.full(24, 68.0)
+    assert find_conversion(read, expected, 2.0 if explained else 10.0, explained, False) == NONE
+
+
+@pytest.mark.parametrize(
+    "change",
+    [lambda x: np.full(64, x[0]), lambda x: np.random.default_rng(1).permutation(x)],
+    ids=["at rest", "noise"],
+)
+@pytest.mark.parametrize("final", [True, False])
+def test_another_sensor_has_no_conversion(change, final):
+    expected, read = readings(2.0)
+    assert find_conversion(change(read), expected, 2.0, True, final) is None
+
+
+def test_a_lone_key_is_converted_only_after_a_gross_change_by_a_common_unit():
+    rng = np.random.default_rng(0)
+    read, expected = rng.normal(68, 10, size=24), np.full(24, 68.0)
+    assert find_conversion(read / 1000, expected, 10.0, False, True) == (1000.0, 0.0)
+    assert find_conversion((read - 32) / 1.8, expected, 10.0, False, True) == pytest.approx((1.8, 32.0))
+    # A new level, another spread, and a unit that few things have.
+    assert find_conversion(read + 60, expected, 10.0, False, True) is None
+    assert find_conversion(68 + 10 * (read - 68), expected, 10.0, False, True) is None
+    assert find_conversion(read * 4.184, expected, 10.0, False, True) is None
+
+
+def test_what_never_varied_has_no_conversion():
+    assert find_conversion(np.arange(24.0), np.ones(24), 0.0, True, True) is None

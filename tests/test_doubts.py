@@ -1,0 +1,216 @@
+"""A sensor that is replaced under its name: its values are converted, or it starts anew."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import pickle
+
+import numpy as np
+import pytest
+
+from river_pufe import FeatureRecovery, PUFEClassifier, PUFERegressor, state
+from river_pufe.recovery.spaces import FeatureSpaces
+
+CHANGED_AT = 600
+CHANGES = {
+    "celsius": lambda v: (v - 32) / 1.8,
+    "kilo": lambda v: v / 1000,
+    "from zero": lambda v: v - 90,
+    "at rest": lambda v: np.full_like(v, v[0]),
+    "noise": lambda v: np.random.default_rng(9).permutation(v),
+}
+
+
+def thermometers(change=None, d=6, explained=True, n=900, seed=1, keys=None):
+    """Samples of some thermometers in °F, the first of which changes; and what it would read, shape (n,)."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    if explained:
+        ways = rng.normal(size=(2, d))
+        X = 0.97 * rng.normal(size=(n, 2)) @ (ways / np.sqrt(np.square(ways).sum(0))) + 0.24 * X
+    X = 68 + 10 * X
+    truth = X[:, 0].copy()
+    if change is not None:
+        X[CHANGED_AT:, 0] = CHANGES[change](X[CHANGED_AT:, 0])
+    keys = keys if keys is not None else [f"room {i}" for i in range(d)]
+    return [dict(zip(keys, row)) for row in X.tolist()], truth
+
+
+def train(model, samples):
+    for x in samples:
+        model.learn_one(x)
+    return model
+
+
+def news(model):
+    return [(event.kind, event.keys) for event in model.events if event.kind in ("rescaled", "replaced")]
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("change", ["celsius", "kilo", "from zero"])
+def test_another_unit_is_converted(change, seed):
+    samples, truth = thermometers(change, seed=seed)
+    recovery = train(FeatureRecovery(), samples)
+    assert news(recovery) == [("rescaled", ("room 0",))]
+    (event,) = [event for event in recovery.events if event.kind == "rescaled"]
+    assert CHANGED_AT < event.round < CHANGED_AT + 100
+    read = samples[-1]["room 0"]
+    assert event.factor * read + event.offset == pytest.approx(truth[-1], abs=1.0)
+    assert recovery.transform_one(samples[-1]) == {**samples[-1], "room 0": pytest.approx(truth[-1], abs=1.0)}
+    assert "factor" in str(event)
+
+
+def test_what_is_expected_is_in_the_unit_that_is_read():
+    samples, _ = thermometers("kilo")
+    recovery = train(FeatureRecovery(), samples)
+    value, deviation = recovery.expected_one(samples[-1])["room 0"]
+    assert abs(samples[-1]["room 0"] - value) < 4 * deviation < 0.03
+
+
+@pytest.mark.parametrize("change", ["at rest", "noise"])
+def test_another_sensor_starts_anew_and_the_old_one_is_recovered(change):
+    samples, truth = thermometers(change)
+    recovery = train(FeatureRecovery(), samples[:720])
+    assert news(recovery) == [("replaced", ("room 0",))]
+    assert [space.keys for space in recovery.spaces if space.state == "retired"] == [("room 0",)]
+    assert "room 0" in recovery.living_keys
+    reading = recovery.read(samples[720])
+    (retired,) = reading.retired
+    _, mean, deviation, _ = retired.statistics
+    assert mean + retired.recover(reading.standardized) * deviation == pytest.approx(truth[720], abs=8.0)
+
+
+@pytest.mark.parametrize("explained", [True, False])
+def test_nothing_happens_where_nothing_changes(explained):
+    recovery = train(FeatureRecovery(), thermometers(explained=explained)[0])
+    assert news(recovery) == []
+
+
+def test_a_lone_key_is_converted_only_where_its_level_tells():
+    for change, expected in (("kilo", [("rescaled", ("room 0",))]), ("from zero", []), ("at rest", [])):
+        assert news(train(FeatureRecovery(), thermometers(change, explained=False)[0])) == expected
+
+
+def test_where_all_keys_change_the_world_has():
+    samples, _ = thermometers()
+    other = [{key: value / 1000 for key, value in x.items()} for x in samples]
+    recovery = train(FeatureRecovery(), samples[:500] + other[:300])
+    assert news(recovery) == []
+    assert recovery.transform_one(other[-1]) == other[-1]
+
+
+def test_a_spike_is_no_change():
+    samples, _ = thermometers()
+    samples[500] = {**samples[500], "room 0": 1e9}
+    recovery = train(FeatureRecovery(), samples[:500])
+    # It stays in the sample, but nothing is made of it.
+    assert recovery.transform_one(samples[500])["room 0"] == 1e9
+    reading = recovery.read(samples[500])
+    assert np.isnan(reading.row[0])
+    assert reading.completed[1] == pytest.approx(0, abs=4)
+    assert news(train(recovery, samples[500:])) == []
+
+
+@pytest.mark.parametrize(
+    "recovery",
+    [FeatureRecovery(false_alarms=0.0), FeatureRecovery(FeatureSpaces(absent="zero"))],
+    ids=["switched off", "absent is zero"],
+)
+def test_where_it_is_off_nothing_is_doubted(recovery):
+    samples, _ = thermometers("kilo")
+    train(recovery, samples)
+    assert news(recovery) == []
+    assert recovery.transform_one(samples[-1]) == samples[-1]
+
+
+@pytest.mark.parametrize("rate", [-1e-9, 1.0, float("nan")])
+def test_a_rate_is_a_rate(rate):
+    with pytest.raises(ValueError, match="false_alarms is a rate"):
+        FeatureRecovery(false_alarms=rate)
+
+
+def play(model, samples, targets):
+    answers = []
+    for x, y in zip(samples, targets):
+        answers.append(model.predict_one(x))
+        model.learn_one(x, y)
+    return answers
+
+
+@pytest.mark.parametrize("change", ["celsius", "noise"])
+def test_the_order_and_the_names_of_keys_change_nothing(change):
+    samples, truth = thermometers(change)
+    names = [("a", 1), 7, "x", 2.5, None, "room 0"]
+    one, other = PUFERegressor(), PUFERegressor()
+    renamed = [dict(reversed([*zip(names, x.values())])) for x in samples]
+    assert play(one, samples, truth) == pytest.approx(play(other, renamed, truth), rel=1e-6)
+    assert [event.round for event in one.events] == [event.round for event in other.events]
+
+
+@pytest.mark.parametrize("change", ["celsius", "noise"])
+@pytest.mark.parametrize("stop", [CHANGED_AT + 5, CHANGED_AT + 45, CHANGED_AT + 120])
+def test_a_model_goes_on_exactly_from_its_state(change, stop):
+    samples, truth = thermometers(change)
+    model = PUFERegressor()
+    play(model, samples[:stop], truth[:stop])
+    twins = pickle.loads(pickle.dumps(model)), copy.deepcopy(model), state.loads(state.dumps(model))
+    answers = play(model, samples[stop:], truth[stop:])
+    for twin in twins:
+        assert play(twin, samples[stop:], truth[stop:]) == answers
+        assert twin.events == model.events
+
+
+@pytest.mark.parametrize("change", ["celsius", "noise"])
+def test_asking_changes_nothing(change):
+    samples, truth = thermometers(change)
+    model = PUFERegressor()
+    for t, (x, y) in enumerate(zip(samples, truth)):
+        if t > CHANGED_AT and t % 10 == 0:
+            before = pickle.dumps(model)
+            model.predict_one(x), model.expected_one(x), model.recover_one(x)
+            assert pickle.dumps(model) == before
+        model.learn_one(x, y)
+
+
+@pytest.mark.parametrize("change", ["celsius", "noise"])
+def test_many_at_once_are_as_one_after_the_other(change):
+    pd = pytest.importorskip("pandas")
+    samples, truth = thermometers(change)
+    labels = (truth > 68).tolist()
+    one, many = PUFEClassifier(), PUFEClassifier()
+    for x, y in zip(samples, labels):
+        one.learn_one(x, y)
+    for start, stop in itertools.pairwise([0, 300, 620, 641, 650, 700, 900]):
+        many.learn_many(pd.DataFrame(samples[start:stop]), pd.Series(labels[start:stop]))
+    assert one.events == many.events
+    assert one.predict_proba_one(samples[-1]) == pytest.approx(many.predict_proba_one(samples[-1]))
+    frame = pd.DataFrame(samples[-20:])
+    expected = [one.predict_proba_one(x)[True] for x in samples[-20:]]
+    assert many.predict_proba_many(frame)[True].tolist() == pytest.approx(expected)
+
+
+def error(samples, targets, start):
+    answers = play(PUFERegressor(), samples, targets)
+    return np.abs(np.array(answers[start:]) - targets[start:]).mean()
+
+
+@pytest.mark.parametrize("change", ["celsius", "kilo"])
+def test_what_was_learned_stays_valid(change):
+    rng = np.random.default_rng(0)
+    (before, truth), (after, _) = thermometers(), thermometers(change)
+    targets = truth + np.array([sum(x.values()) for x in before]) + rng.normal(size=len(truth))
+    start = CHANGED_AT + 100
+    assert error(after, targets, start) <= 1.5 * error(before, targets, start)
+
+
+def test_memory_is_bounded_over_any_number_of_replacements():
+    samples, _ = thermometers(n=600)
+    rng = np.random.default_rng(0)
+    recovery, sizes = train(FeatureRecovery(FeatureSpaces(patience=20, max_spaces=2)), samples), []
+    for turn in range(8):
+        again, _ = thermometers(n=500, seed=1)
+        broken = [{**x, "room 0": 1e4 * turn + rng.normal()} for x in again]
+        train(recovery, broken if turn % 2 else again)
+        sizes.append(len(pickle.dumps(recovery)))
+    assert max(sizes[4:]) <= 1.2 * max(sizes[:4])
