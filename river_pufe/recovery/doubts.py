@@ -280,8 +280,11 @@ class Doubts(Stored):
         unit = float((scaler.unscale(zeros + 1.0) - scaler.unscale(zeros))[slot])
         deviation = unit * (largest if explained else typical * left)
         values, expected = np.array(heard).T
-        # What others do not explain has no use for more of them.
-        final = len(heard) >= _ENOUGH or not explained
+        # Two keys cannot tell which of them is wrong, unless one is at rest.
+        clear = self.n_slots > 2 or float(np.ptp(values)) == 0.0
+        is_other = explained and not follows(values, expected)
+        # More values would not help where others do not explain the key, or cannot tell.
+        final = len(heard) >= _ENOUGH or not explained or (is_other and not clear)
         found = find_conversion(values, expected, deviation, explained, final)
         if found is None and not final:
             return []
@@ -294,9 +297,7 @@ class Doubts(Stored):
             self._factor[slot], self._offset[slot] = total
             self._derive()
             return [Verdict(slot, total)]
-        # Two keys cannot tell which of them is wrong, unless one is at rest.
-        clear = self.n_slots > 2 or float(np.ptp(values)) == 0.0
-        if explained and clear and not follows(values, expected):
+        if is_other and clear:
             return [Verdict(slot, None)]
         self._believe([slot])
         return []
