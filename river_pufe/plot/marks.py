@@ -42,7 +42,7 @@ def events(model: typing.Any, ax: Axes | None = None) -> Axes:
     ...     steps.append((t, len(x)))
     >>> ax = plot.events(model, plot.metric(steps))
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
-    ['overlap', 'keys come', 'keys vanish']
+    ['overlap', 'new keys', 'keys vanish']
 
     """
     if ax is None:
@@ -57,7 +57,7 @@ def events(model: typing.Any, ax: Axes | None = None) -> Axes:
     )
     if opened:
         width = 0.7 if len(opened) <= _MANY else 0.3
-        ax.vlines(opened, 0, 1, transform=across, color="black", linewidth=width, label="keys come")
+        ax.vlines(opened, 0, 1, transform=across, color="black", linewidth=width, label="new keys")
     # Lines, not scatters: only then does the layout leave room for what is above the Axes.
     for rounds, height, marker, label in (
         (vanished, 1.03, "x", "keys vanish"),

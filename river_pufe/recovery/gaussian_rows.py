@@ -23,7 +23,7 @@ from .wide import SIZE, WideOverlap, WideScatter
 
 #: Rows that are kept as they came, at most.
 _WINDOW = 64
-#: Rows wait to be learned in blocks, until they are this share of all or there is no more room.
+#: Rows wait to be learned in blocks, until they are this share of all or a block is full.
 _WAITING = 1 / 8
 
 
@@ -107,7 +107,7 @@ class GaussianRows(Stored, RowModel):
         self._rows.append(reading.row)
         self._n_waiting += 1
         self._n += 1
-        if self._n_waiting >= min(_WAITING * self._n, _WINDOW) or self._overlapping:
+        if self._n_waiting >= min(_WAITING * self._n, self._law.block):
             self._learn(reading.scaler)
         if len(self._rows) >= _WINDOW:
             self._learn(reading.scaler)

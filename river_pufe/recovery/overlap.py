@@ -23,8 +23,8 @@ PENALTIES = np.geomspace(1e-4, 1e3, 29)
 _COMMON = 5.0
 #: Variance of the noise of a current feature is at least this.
 LEAST_NOISE = 1e-6
-#: EM steps at the end, at most; one is enough while the overlap goes on.
-_STEPS = 20
+#: EM steps at the end, and where expectations are settled, at most; one is enough while the overlap goes on.
+_LAST_STEPS, _SETTLING_STEPS = 20, 3
 #: How often the first of them estimates the penalties, and how often each later one, at most.
 _FIRST_PENALTY_STEPS, _PENALTY_STEPS = 8, 3
 #: They are settled where none of them moves by more than this share.
@@ -291,6 +291,7 @@ class Overlap(RowLaw):
     """
 
     DERIVED = ("law",)
+    block = 1
 
     def __init__(self, previous: Gaussian, counts: Array, n_current: int) -> None:
         self.counts = np.hstack([counts, np.zeros((2, n_current))])
@@ -325,10 +326,10 @@ class Overlap(RowLaw):
 
     def finish(self, rows: Array) -> None:
         """Learn from all rows that are not settled for the last time, and as well as possible."""
-        self._fit(rows, _STEPS, 0)
+        self._fit(rows, _LAST_STEPS, 0)
 
     def settle(self, rows: Array, n: int) -> None:
-        self._settled = self._pooled(self._fit(rows, 1, n))
+        self._settled = self._pooled(self._fit(rows, _SETTLING_STEPS, n))
 
     def _pooled(self, moments: Moments) -> Moments:
         """Moments together with those of the settled rows."""

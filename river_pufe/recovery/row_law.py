@@ -31,6 +31,8 @@ class RowLaw(Stored, abc.ABC):
 
     Attributes
     ----------
+    block
+        After how many rows it is time to learn from them; more at once cost less, and are known later.
     law
         The present estimate.
     counts
@@ -39,6 +41,7 @@ class RowLaw(Stored, abc.ABC):
 
     """
 
+    block: typing.ClassVar[int]
     law: Law
     counts: Array
 

@@ -61,6 +61,7 @@ class Scatter(RowLaw):
     """
 
     DERIVED = ("law",)
+    block = 64
 
     def __init__(self, belief: Gaussian | None = None, counts: Array | None = None) -> None:
         self.counts: Array = counts if counts is not None else np.zeros((2, 0))

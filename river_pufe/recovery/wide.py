@@ -44,6 +44,7 @@ class WideScatter(RowLaw):
     """
 
     DERIVED = ("law",)
+    block = 16
 
     def __init__(self, belief: LowRankGaussian | None = None, counts: Array | None = None) -> None:
         self.counts: Array = counts if counts is not None else np.zeros((2, 0))
@@ -151,6 +152,8 @@ class WideOverlap(RowLaw):
         The present estimate, of the previous features first.
 
     """
+
+    block = 1
 
     def __init__(self, previous: LowRankGaussian, counts: Array, n_current: int) -> None:
         self.counts = np.hstack([counts, np.zeros((2, n_current))])
