@@ -95,6 +95,9 @@ VARIANTS = {
         "the paper's least squares, with a ridge": {"row_model": LeastSquaresRows()},
         "factors in place of the covariance": {"row_model": GaussianRows(max_size=0)},
     },
+    "Sensors": {
+        "never doubted": {"false_alarms": 0.0},
+    },
     "Spaces": {
         "significance 0.01": {"spaces": {"significance": 1e-2}},
         "significance 0.000001": {"spaces": {"significance": 1e-6}},
