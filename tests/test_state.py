@@ -215,14 +215,16 @@ def test_wrapped_models_need_pickles():
 # Small.
 
 
-@pytest.mark.parametrize(("model", "most"), [(None, 310_000), (LinearExperts(maps=(Identity(),)), 110_000)])
+@pytest.mark.parametrize(("model", "most"), [(None, 300_000), (LinearExperts(maps=(Identity(),)), 100_000)])
 def test_a_state_is_small(model, most):
     cycle = Cycle(n_spaces=2, period=300, overlap=70)
     model = PUFEClassifier(model)
     for t, (x, y) in enumerate(HiddenFactors(cycle, width=32, n_samples=600, seed=1)):
         model.learn_one(x, y)
         if t in (60, 150, 290, 599):
-            assert max(len(state.dumps(model)), len(pickle.dumps(model))) <= most
+            assert len(pickle.dumps(model)) <= most
+            # A state names each of its arrays.
+            assert len(state.dumps(model)) <= most + 2_000
     assert len(model.spaces) == 2
 
 

@@ -8,6 +8,8 @@ import typing
 import numpy as np
 
 from .. import kernels
+from ..state.packing import packed as sparse
+from ..state.packing import unpacked as full
 from ..state.parts import Stored
 from ..values import Array, Mask
 from .conversion import NONE, Conversion, find_conversion, follows
@@ -104,6 +106,7 @@ class Doubts(Stored):
     def rebuild(self) -> None:
         if (law := self._reference) is not None:
             self._reference = law[0], unpacked(law[1]), law[2]
+        self._factor, self._offset = full(vars(self)["_factor"], 1.0), full(vars(self)["_offset"], 0.0)
         self._derive()
 
     def _derive(self) -> None:
@@ -114,7 +117,13 @@ class Doubts(Stored):
 
     def stored(self) -> dict[str, typing.Any]:
         law = self._reference
-        return {**super().stored(), "_reference": (law[0], packed(law[1]), law[2]) if law is not None else None}
+        return {
+            **super().stored(),
+            "_reference": (law[0], packed(law[1]), law[2]) if law is not None else None,
+            # Hardly any key is converted.
+            "_factor": sparse(self._factor, self._factor != 1.0),
+            "_offset": sparse(self._offset, self._offset != 0.0),
+        }
 
     @property
     def n_slots(self) -> int:

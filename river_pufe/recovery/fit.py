@@ -14,6 +14,8 @@ from ..values import Array, Mask
 
 #: Half of the sizes of a normal law are below so many deviations.
 _MIDDLE = 0.6745
+#: Arrays of which much is 0.
+_SPARSE = ("_statistic", "_histogram", "_scores")
 
 
 class Fit(Stored):
@@ -54,11 +56,12 @@ class Fit(Stored):
         self._scores: Array = np.zeros((4, 0))
 
     def stored(self) -> dict[str, typing.Any]:
-        # Most bins are empty.
-        return {**super().stored(), "_histogram": packed(self._histogram, self._histogram > 0.0)}
+        # Most bins are empty, and of new keys nothing is known.
+        return super().stored() | {name: packed(known := getattr(self, name), known != 0.0) for name in _SPARSE}
 
     def rebuild(self) -> None:
-        self._histogram = unpacked(vars(self)["_histogram"], 0.0)
+        for name in _SPARSE:
+            setattr(self, name, unpacked(vars(self)[name], 0.0))
 
     def update(self, residuals: Array, limits: Array) -> Array:
         """Judge the residuals of a block of rounds, and learn from them.
