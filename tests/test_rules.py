@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from river_pufe import kernels
 from river_pufe.experts.rules import ImplicitGradient, Newton
 from river_pufe.recovery.scaling import NewUnits
 
@@ -336,6 +337,23 @@ def test_a_sample_without_weight_teaches_nothing(prototype):
         after = inverse(rule, 2)
         close(after, before * (after[0, 0] / before[0, 0]))
         assert 1 <= after[0, 0] / before[0, 0] <= 1 / rule.forgetting + 1e-9
+
+
+@pytest.mark.parametrize("factor", [1e-6, 1e6])
+def test_the_unit_of_a_spike_is_not_followed(factor):
+    """A spike among the first values of a new input, long after the prior has faded."""
+    rule, rng = Newton(forgetting=0.99), np.random.default_rng(1)
+    rule.rearrange(np.full(2, -1))
+    for _ in range(5000):
+        rule.step(np.array([[1.0, rng.normal()]]), 1.0, 0)
+    rule.rearrange(np.array([0, 1, -1]))
+    fresh = rule.form.inverse[2, 2] * rule.form.numbers[kernels.SCALE]
+    for _ in range(11):
+        rule.step(np.array([[1.0, *rng.normal(size=2)]]), 1.0, 0)
+    units = NewUnits(np.array([1.0, 1.0, factor]), np.array([0.0, 0.0, 0.3]), np.array([math.inf, 5000.0, 11.0]))
+    weights = rule.rescale(units, np.array([0.5, 1.0, 2.0]))
+    assert np.abs(weights).max() <= 2.0
+    assert (rule.form.inverse.diagonal() * rule.form.numbers[kernels.SCALE]).max() <= 1.01 * fresh
 
 
 def test_few_of_very_many_inputs_are_kept_without_a_matrix_of_them_all():

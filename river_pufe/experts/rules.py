@@ -13,6 +13,8 @@ from ..values import Array, Indices, Mask
 
 #: Units of so many values are worth to be followed: where it is known how certain each weight is, and where it is not.
 _ROUGH, _FIRM = 3, 30
+#: A unit that changes by more than this factor is that of a spike, before or after.
+_JUMP = 10.0
 #: Units that differ by more than this (a logarithm) change what a prior means; restoring it costs O(d³), so up to so
 #: many inputs.
 _NOTABLE, _NARROW = 0.1, 256
@@ -75,7 +77,7 @@ class UpdateRule(Part, abc.ABC):
         Weights with which scores stay as they are, as far as the former units were worth it; of the same shape.
 
         """
-        known = units.seen >= _FIRM
+        known = _are_worth(units, _FIRM)
         return restated(np.where(known, units.factor, 1.0), np.where(known, units.shift, 0.0), weights)
 
     @property
@@ -167,7 +169,7 @@ class Newton(UpdateRule):
         self._measure()
 
     def rescale(self, units: NewUnits, weights: Array) -> Array:
-        known: Mask = units.seen >= _ROUGH
+        known = _are_worth(units, _ROUGH)
         factor, shift = np.where(known, units.factor, 1.0), np.where(known, units.shift, 0.0)
         # What was learned in rough units is a guess, of which nothing is certain.
         rough = ~known
@@ -195,6 +197,12 @@ class Newton(UpdateRule):
         self._inverse, self._numbers[kernels.SCALE] = np.asfortranarray(P), 1.0
         self._measure()
         return weights
+
+
+def _are_worth(units: NewUnits, least: int) -> Mask:
+    """Which former units are worth to be followed."""
+    worth: Mask = (units.seen >= least) & (np.abs(np.log(units.factor)) <= np.log(_JUMP))
+    return worth
 
 
 def restated(factor: Array, shift: Array, weights: Array) -> Array:
