@@ -595,3 +595,50 @@ def test_asking_changes_nothing(prototype):
     assert pickle.dumps(task) == before
     assert (predictions == kept[0]).all()
     assert (target == kept[1]).all()
+
+
+# A target in another unit.
+
+
+def after_a_change(change, n=400, at=250):
+    """Errors of a precise regression whose target changes, in deviations of the target at the time."""
+    rng = np.random.default_rng(1)
+    model, errors = PUFERegressor(), []
+    for t in range(n):
+        row = rng.normal(size=3)
+        y = 200.0 + 8.0 * (row.sum() + 0.1 * rng.normal())
+        unit = abs(change(1.0) - change(0.0)) if t >= at else 1.0
+        x, y = dict(enumerate(row.tolist())), change(y) if t >= at else y
+        errors.append(abs(model.predict_one(x) - y) / (8.0 * unit))
+        model.learn_one(x, y)
+    return np.array(errors)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [lambda y: (y - 32) / 1.8, lambda y: y + 273.15, lambda y: 1000 * y, lambda y: y / 1000, lambda y: y],
+    ids=["°F to °C", "°C to K", "W to mW", "W to kW", "none"],
+)
+def test_a_target_in_another_unit_is_followed(change):
+    errors = after_a_change(change)
+    assert errors[270:].mean() <= 1.5 * errors[150:250].mean()
+
+
+def test_a_target_that_has_become_something_else_is_learned_anew():
+    """A falling line is no unit: the scores must turn around."""
+    errors = after_a_change(lambda y: 2e3 - 5.0 * y)
+    assert errors[266:270].min() > 1.0
+    assert errors[380:].mean() < 0.3
+
+
+@pytest.mark.parametrize("n", [1, 15])
+def test_surprises_that_end_change_no_unit(n):
+    task = Regression()
+    rng = np.random.default_rng(2)
+    for t in range(300 + n):
+        y = rng.normal()
+        task.learn(1e6 + 1e3 * y if t >= 300 else y, np.array([y]) if t else np.zeros(1))
+    before = task.answer(np.ones(1))
+    task.learn(1.0, np.ones(1))
+    assert task.answer(np.ones(1)) == pytest.approx(before, rel=0.01)
+    assert before == pytest.approx(1.0, abs=0.3)

@@ -24,7 +24,7 @@ _BLOCK, _EVERY = 32, 8
 _FAR = 1.25
 #: A value is not believed if its residual is so many times as large as any before and so many deviations; after so many
 #: of them in a block the block is judged.
-_FARTHER, _NEAR, _MANY_FAR = 2.5, 6.0, 8
+_FARTHER, _NEAR, _MANY_FAR = 4.0, 6.0, 8
 #: After so many of them in succession a key is doubted, whatever the test says.
 _APART_FOR = 16
 #: What is left of the farthest distance after a round.
@@ -61,8 +61,9 @@ class Doubts(Stored):
     """Which keys can be believed, and how what they read now is converted into what they used to read.
 
     The residual of a value is how far it is from what it should be given all others in the same sample,
-    $(K z)_j / \\sqrt{K_{jj}}$ in its deviations, with K the inverse of the covariance of the rows z. One that is 2.5
-    times as large as any before it is not believed: the value is treated as absent in this round. Blocks of rounds are
+    $(K z)_j / \\sqrt{K_{jj}}$ in its deviations, with K the inverse of the covariance of the rows z. One that is four
+    times as large as any before, while all others are as usual, is not believed: the value is treated as absent in this
+    round. Blocks of rounds are
     judged by `Fit`. A key that does not fit, or that is not believed in 16 rounds in succession, is *doubted*: treated
     as absent until it has read 24 to 64 more values. Then there are these verdicts:
 
@@ -169,6 +170,10 @@ class Doubts(Stored):
         mean, precision, _ = self._reference
         return kernels.residuals(scaled, mean, precision, self._limits)
 
+    def are_usual(self, residuals: Array | None) -> bool:
+        """Whether residuals, shape (d,), are about as small as they have been."""
+        return residuals is None or bool((np.abs(residuals) <= self._usual).all())
+
     def any_far(self, scaled: Array) -> bool:
         """Whether a value of some completed rows, shape (n, d), is too far away."""
         if self._reference is None:
@@ -199,6 +204,8 @@ class Doubts(Stored):
         if not len(block) % _EVERY:
             self._given.append(reading.given)
         block.append(away)
+        # Where several keys are too far away at once, they are believed.
+        self._n_far += reading.too_far >= 0
         verdicts = self._hear(reading) if self._doubted else []
         if len(block) == _BLOCK or self._n_far >= _MANY_FAR:
             self._judge(reading.given, row_model)

@@ -319,7 +319,8 @@ class FeatureRecovery(Stateful, base.Transformer):
             row[reading.too_far] = math.nan
             reading = self._complete(row, first.given)
             if reading.too_far < 0:
-                return reading
+                # A rare event moves all keys: what is left would be unusual as well.
+                return reading if self._doubts.are_usual(reading.residuals) else first
         # Where there are too many of them, they are believed.
         return first
 

@@ -16,6 +16,11 @@ from .task import Task
 _FARTHEST = 4.0
 #: Of the usual error, the share of the latest round; and the least of it, next to the deviation: smaller is rounding.
 _SHARE, _LEAST = 0.01, 1e-20
+#: The target may have another unit after so many rounds in which it was so many usual errors, and so many of its
+#: deviations, away from what was predicted; once so many rounds have told what is usual.
+_SURPRISES, _SURPRISING, _CLEARLY, _KNOWN = 16, 6.0, 4.0, 100
+#: So many usual errors may be left in the new unit, which may be uncertain by this share.
+_LEFT, _UNCERTAIN = 3.0, 0.2
 
 
 class _Numbers(Task):
@@ -61,6 +66,11 @@ class Regression(_Numbers):
     hundred rounds or so: where there is little noise, small differences count. An error counts for it, and moves the
     learners, as one of at most four deviations, so an outlier destroys nothing.
 
+    A target may change its unit, as where meters report watts after kilowatts. If it is more than 6 s and four
+    deviations away from what was predicted, hardly anything is learned before 16 such rounds in succession have come.
+    If the target follows the predictions of these rounds along a clearly rising line, from which it is no farther than 3 s
+    on average, that line is the new unit, and what was learned stays. Otherwise it is learned as a real change.
+
     Parameters
     ----------
     memory
@@ -73,18 +83,43 @@ class Regression(_Numbers):
         self._scaler = TargetScaler(memory)
         # Mean squared error of the mixture, and the number of rounds it is the mean of.
         self._usual, self._n = 0.0, 0
+        # Predictions and targets of the latest rounds, if all of them were surprises.
+        self._surprises: list[tuple[float, float]] = []
 
     def register(self, y: float) -> bool:
         return False
 
     def learn(self, y: float, mixture: Array) -> tuple[float, float] | None:
-        off = min(max(float(mixture[0]) - self._scaler.scale(y), -_FARTHEST), _FARTHEST)
+        predicted = float(mixture[0])
+        off = predicted - self._scaler.scale(y)
+        if self._n < _KNOWN or abs(off) <= max(_SURPRISING * math.sqrt(self._usual), _CLEARLY):
+            self._surprises = []
+        elif len(self._surprises) < _SURPRISES:
+            self._surprises.append((predicted, y))
+            if len(self._surprises) == _SURPRISES:
+                self._follow_unit()
+            return None
+        off = min(max(off, -_FARTHEST), _FARTHEST)
         self._n += 1
         self._usual += max(1.0 / self._n, _SHARE) * (off * off - self._usual)
         units = self._scaler.learn(y)
         if units is not None:
             self._usual *= units[0] * units[0]
         return units
+
+    def _follow_unit(self) -> None:
+        """Take another unit, if that is what explains the surprises."""
+        predicted, targets = np.array(self._surprises).T
+        apart = predicted - predicted.mean()
+        varied = float(apart @ apart)
+        deviation = float(apart @ targets) / varied if varied > 0.0 else 0.0
+        mean = float(targets.mean()) - deviation * float(predicted.mean())
+        off = targets - (mean + deviation * predicted)
+        left = math.sqrt(off @ off / (_SURPRISES - 2))
+        most = deviation * min(_LEFT * math.sqrt(self._usual), _UNCERTAIN * math.sqrt(varied))
+        if deviation > 0.0 and left <= most:
+            self._scaler.renew(mean, deviation)
+            self._surprises = []
 
     def target(self, y: float) -> Array:
         return np.array([self._scaler.scale(y)])
@@ -95,9 +130,12 @@ class Regression(_Numbers):
 
     def _form(self) -> kernels.Numbers:
         most = 2.0 * math.sqrt(max(self._usual, _LEAST)) if self._n else 2.0
+        # Little is learned until it is clear whether the unit has changed.
+        waits = 0 < len(self._surprises) < _SURPRISES
+        farthest = math.sqrt(max(self._usual, _LEAST)) if waits else _FARTHEST
         # What has no unit teaches nothing, and a sample whose error is clipped as much less: learners must not be
         # certain of what they have not learned.
-        return kernels.Numbers(_FARTHEST, most, self._scaler.has_unit)
+        return kernels.Numbers(farthest, most, self._scaler.has_unit)
 
     def errors(self, predictions: Array, target: Array) -> Array:
         return kernels.errors(predictions, target, self._form())

@@ -57,6 +57,11 @@ class TargetScaler(Part):
         """The target whose standardized value is `scaled`; 0.0 before the first target."""
         return self._mean + self._deviation * scaled if self._n else 0.0
 
+    def renew(self, mean: float, deviation: float) -> None:
+        """Go on in another unit, in which the targets so far would have had this mean and this deviation."""
+        self._mean, self._deviation, self._first = mean, deviation, [mean] * _FIRST
+        self._latest = math.inf, -math.inf, 0
+
     def learn(self, y: float) -> tuple[float, float] | None:
         """Update mean and deviation.
 

@@ -20,6 +20,9 @@ ROUNDS, CHANGE = 1400, 800
 #: Rounds before the change that count, and those after it.
 BEFORE, PARTS = 300, ((0, 100), (100, 300), (300, 600))
 SIZES = (2, 8, 32)
+#: Changes of the unit of a target, and the rounds after them that count: in the first 16 the new unit is not known.
+UNITS = ("°F → °C", "°C → K", "× 100", "× 1000", "× 0.001")
+TARGET_PARTS = ((20, 100), (100, 300), (300, 600))
 #: Share of its variance that the others explain of a feature, where they do.
 EXPLAINED = 0.95
 #: What the changed sensor reads, given what it would have read, its former values, and a random generator.
@@ -149,6 +152,31 @@ def changes(regression, runs, processes):
     return pages.table(["features", "change", "number", "before", *after, "without the sensor"], rows)
 
 
+def play_target(job):
+    """Errors before the target changes its unit and after it, in its own unit at the time."""
+    explained, d, change, run = job
+    rows, target = stream(None, d, explained, run)
+    target = (20 if change == "°C → K" else 68) + target
+    changed = CHANGES[change](target, target[:CHANGE], None)
+    unit = np.where(np.arange(ROUNDS) < CHANGE, 1.0, np.std(changed) / np.std(target))
+    errors = play_one(PUFERegressor(), rows, np.where(np.arange(ROUNDS) < CHANGE, target, changed)) / unit
+    parts = [slice(CHANGE - BEFORE, CHANGE), *(slice(CHANGE + start, CHANGE + stop) for start, stop in TARGET_PARTS)]
+    return [errors[part].mean() for part in parts]
+
+
+def targets(runs, processes):
+    """Rows of changes and sizes: errors after a change of the target's unit."""
+    cells = list(itertools.product((True, False), UNITS, SIZES))
+    jobs = [(*cell[:1], cell[2], cell[1], run) for cell in cells for run in range(runs)]
+    played = dict(zip(jobs, games.play_all(play_target, jobs, processes)))
+    rows = []
+    for explained, change, d in cells:
+        means = np.mean([played[explained, d, change, run] for run in range(runs)], axis=0)
+        rows.append(["explained" if explained else "independent", change, d, *map(digits, means)])
+    after = [f"rounds {start + 1} to {stop}" for start, stop in TARGET_PARTS]
+    return pages.table(["features", "change", "number", "before", *after], rows)
+
+
 def digits(number):
     return f"{number:.3f}"
 
@@ -184,6 +212,7 @@ def main():
         RUNS=options.runs,
         REGRESSION=changes(True, options.runs, options.jobs),
         CLASSIFICATION=changes(False, options.runs, options.jobs),
+        TARGETS=targets(options.runs, options.jobs),
         CALM=calm(5 * options.runs, options.jobs),
     )
 
