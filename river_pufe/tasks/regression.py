@@ -68,8 +68,8 @@ class Regression(_Numbers):
 
     A target may change its unit, as where meters report watts after kilowatts. If it is more than 6 s and four
     deviations away from what was predicted, hardly anything is learned before 16 such rounds in succession have come.
-    If the target follows the predictions of these rounds along a clearly rising line, from which it is no farther than 3 s
-    on average, that line is the new unit, and what was learned stays. Otherwise it is learned as a real change.
+    If the target follows the predictions of these rounds along a clearly rising line, from which it is no farther than
+    3 s on average, that line is the new unit, and what was learned stays. Otherwise it is learned as a real change.
 
     Parameters
     ----------
