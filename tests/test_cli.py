@@ -339,7 +339,7 @@ def test_each_key_has_a_model_of_its_own(sites, tmp_path):
     assert len(told) == 3
     assert "line 1 (day 0): site 0 opened old a, old b" in output
     assert "site 2" in output
-    assert events.read_text().startswith("file,line,time,round,kind,keys,key\n")
+    assert events.read_text().startswith("file,line,time,round,kind,keys,factor,offset,key\n")
 
 
 @pytest.mark.parametrize("encoded", [["--ignore", "mode"], ["--one-hot"]], ids=["numbers", "strings"])
