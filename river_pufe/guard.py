@@ -49,10 +49,11 @@ class Guarded(Stored):
     DERIVED: typing.ClassVar[tuple[str, ...]] = ("_guard",)
     _guard: _Guard
 
-    def __new__(cls, *args: typing.Any, **kwargs: typing.Any) -> typing.Self:
-        self = super().__new__(cls)
-        self._guard = _Guard()
-        return self
+    def __getattr__(self, name: str) -> typing.Any:
+        # Not in `__new__`, whose signature some versions of Python show in place of that of `__init__`.
+        if name == "_guard":
+            return self.__dict__.setdefault(name, _Guard())
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def still(self) -> contextlib.AbstractContextManager[typing.Any]:
         return self._guard.lock
