@@ -22,6 +22,10 @@ _PLAIN = frozenset({str, bool, int})
 _TIMES = (np.datetime64, np.timedelta64)
 
 
+#: What is left of 1 may be rounding up to here.
+_ROUNDING = 1e-15
+
+
 class Classification(Stored, Task):
     """Probabilities are averaged; the Brier loss, halved to lie in [0, 1], judges them.
 
@@ -126,7 +130,8 @@ class Classification(Stored, Task):
         if (total := sum(p)) > 1.0:
             # Rounding.
             p = [value / total for value in p]
-        answer = dict(zip(self.classes, [max(1.0 - sum(p), 0.0), *p]))
+        left = 1.0 - sum(p)
+        answer = dict(zip(self.classes, [left if left > _ROUNDING else 0.0, *p]))
         if self._unseen and len(answer) > 2:
             # Bools gave way to other labels: a bool that never came is not a class.
             answer = {label: value for label, value in answer.items() if label not in self._unseen}
