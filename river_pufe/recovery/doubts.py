@@ -222,8 +222,10 @@ class Doubts(Stored):
     def _with_absent(self, away: Array, reading: Reading) -> Array:
         """Residuals where values are absent, or were not believed."""
         assert self._reference is not None
-        given = reading.scaler.scale(reading.given, out=np.empty(len(away)))
         absent = np.isnan(reading.row)
+        if reading.given is reading.row:
+            return np.where(absent, math.nan, away)
+        given = reading.scaler.scale(reading.given, out=np.empty(len(away)))
         self._n_far += bool(np.count_nonzero(absent & (given == given)) > len(self._doubted))
         apart = (given - reading.completed[1:]) * np.sqrt(self._reference[1].diagonal())
         away = np.where(absent, np.clip(apart, -kernels.FARTHEST, kernels.FARTHEST), away)
@@ -257,8 +259,7 @@ class Doubts(Stored):
         self._derive()
 
     def _renew(self, row_model: RowModel) -> None:
-        law = row_model.precision()
-        self._reference = law
+        self._reference = row_model.precision()
         self._renew_at = self._n_rows + min(max((_GROWTH - 1.0) * self._n_rows, _BLOCK), _LATEST)
         self._derive()
 

@@ -115,11 +115,10 @@ class GaussianRows(Stored, RowModel):
 
     def _says_something(self, reading: Reading) -> bool:
         """Whether something is there of the row, and in an overlap of both spaces."""
-        absent = np.isnan(reading.row)
+        absent, p = np.isnan(reading.row), reading.n_previous
         if not self._overlapping:
             return not absent.all()
-        seen = ~absent
-        return bool(seen[: reading.n_previous].any() and seen[reading.n_previous :].any())
+        return not (absent[:p].all() or absent[p:].all())
 
     @property
     def _overlapping(self) -> bool:

@@ -360,7 +360,7 @@ class Overlap(RowLaw):
         seen = ~np.isnan(rows)
         usable: Mask = np.logical_and(seen[:, :p].any(1), seen[:, p:].any(1))
         rows, oldest = rows[usable], int(np.count_nonzero(usable[:oldest]))
-        missing = np.isnan(rows)
+        missing = ~seen[usable]
         order, n_absent = order_of_loss(missing), np.count_nonzero(missing)
         law = self._before(rows)
         expected, spread = law.expect(rows, order)
