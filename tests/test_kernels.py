@@ -75,6 +75,30 @@ def test_rows_are_seen_alike(seed, d, n_previous, missing):
     assert not np.isnan(views[0]).any()
 
 
+@given(
+    st.integers(0, 2**32 - 1),
+    st.integers(0, 5),
+    st.integers(1, 30),
+    st.sampled_from([0.0, 0.5, 1.0]),
+    st.sampled_from([1e-9, 1.0, 1e3]),
+    st.sampled_from([1.0, 20.0, np.inf]),
+    st.booleans(),
+)
+def test_moments_are_alike(seed, d, k, missing, spread, memory, centered):
+    rng = np.random.default_rng(seed)
+    rows = np.where(
+        rng.random((k, d)) < missing, np.nan, rng.integers(-3, 3, (k, d)) + spread * rng.normal(size=(k, d))
+    )
+    rows[rng.random((k, d)) < 0.1] *= 1e4
+    n = rng.integers(0, 40, d).astype(float)
+    deviation = np.where(n > 1, rng.exponential(size=d), 0.0)
+    state = n, np.where(n > 0, rng.normal(size=d), 0.0) * centered, deviation, deviation**2
+    one, other = (version.moments(rows, *state, memory, centered) for version in (plain, compiled))
+    for a, b in zip(one, other):
+        assert a.dtype == b.dtype
+        np.testing.assert_allclose(a, b, rtol=1e-11, atol=1e-300)
+
+
 def test_arrays_of_other_sizes_are_refused():
     with pytest.raises(ValueError, match="bytes was expected, not one of 3"):
         compiled.account(np.ones(1), 1, -9.0, *[np.zeros(3, bool)] * 8)

@@ -4,6 +4,7 @@
 from cpython.buffer cimport (
     PyBUF_C_CONTIGUOUS,
     PyBUF_F_CONTIGUOUS,
+    PyBUF_FORMAT,
     PyBUF_WRITABLE,
     Py_buffer,
     PyBuffer_Release,
@@ -23,7 +24,8 @@ import numpy as np
 
 from ..values import LARGEST, number
 from .forms import LEFT, MOST, SCALE, TRACE, FirstOrder, Fourier, Given, Probabilities, Same
-from .plain import BINS, FARTHEST, HALF_WAY, KEPT, KEPT_OF_SCORES, LARGE, LEAST, MOST_EVIDENCE, SAME, SCORE, SMALLEST, SPELL_PRIOR
+from .plain import BINS, COLLAPSED, CONSTANT, FARTHEST, HALF_WAY, KEPT, KEPT_OF_SCORES, LARGE, LEAST, MOST_EVIDENCE
+from .plain import ROUNDING, SAME, SCORE, SETTLED, SMALLEST, SPELL_PRIOR, WINSOR
 from .plain import complete as plain_complete
 from .plain import expect as plain_expect
 
@@ -40,6 +42,11 @@ cdef double _FARTHEST = FARTHEST
 cdef double _HALF_WAY = HALF_WAY
 cdef double _MOST_EVIDENCE = MOST_EVIDENCE
 cdef double _SCORE = SCORE
+cdef double _WINSOR = WINSOR
+cdef double _SETTLED = SETTLED
+cdef double _COLLAPSED = COLLAPSED
+cdef double _CONSTANT = CONSTANT
+cdef double _ROUNDING = ROUNDING
 cdef int _SCALE = SCALE
 cdef int _LEFT = LEFT
 cdef int _TRACE = TRACE
@@ -95,9 +102,18 @@ cdef double* _shaped(object array, int ndim, Py_ssize_t* shape, int flags=PyBUF_
     return start
 
 
-cdef inline object _floats(object numbers):
+cdef object _floats(object numbers):
     """Numbers from outside, in the form that pointers need."""
-    return np.ascontiguousarray(numbers, dtype=_float64)
+    cdef Py_buffer view
+    cdef bint fits
+    try:
+        PyObject_GetBuffer(numbers, &view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT)
+    except (BufferError, TypeError, ValueError):
+        return np.ascontiguousarray(numbers, dtype=_float64)
+    # A number alone becomes an array of one.
+    fits = view.ndim > 0 and view.format[0] == c"d" and view.format[1] == 0
+    PyBuffer_Release(&view)
+    return numbers if fits else np.ascontiguousarray(numbers, dtype=_float64)
 
 
 cdef inline object _of(object form, Py_ssize_t i):
@@ -349,6 +365,57 @@ def judge(residuals, limits, double level, histogram, scores, statistic):
 cdef inline double _clipped(double value, double limit) noexcept nogil:
     # NaN stays.
     return limit if value > limit else -limit if value < -limit else value
+
+
+def moments(rows, n, mean, deviation, variance, double memory, bint centered):
+    cdef Py_ssize_t k = len(rows), d = len(mean), i, j
+    rows = _floats(rows)
+    n_after, mean_after, variance_after, anew = _empty(d), _empty(d), _empty(d), _empty(d, _bool)
+    cdef double* x = _numbers(rows, k * d)
+    cdef double* n_before = _numbers(n, d)
+    cdef double* m = _numbers(mean, d)
+    cdef double* s = _numbers(deviation, d)
+    cdef double* v = _numbers(variance, d)
+    cdef double* n_out = _state(n_after, d)
+    cdef double* m_out = _state(mean_after, d)
+    cdef double* v_out = _state(variance_after, d)
+    cdef uint8_t* collapsed = _flags(anew, d)
+    cdef double limit, new, far, total, share, average, within, shift
+    cdef bint free_
+    cdef double* shifts = _scratch(k)
+    for j in range(d):
+        limit, new, far, total = _WINSOR * s[j], 0.0, 0.0, 0.0
+        for i in range(k):
+            shifts[i] = shift = x[i * d + j] - m[j]
+            if isnan(shift) or (not centered and shift == 0.0):
+                shifts[i] = NAN
+                continue
+            new += 1.0
+            if fabs(shift) > limit:
+                far += 1.0
+        free_ = n_before[j] <= _SETTLED or limit < _CONSTANT or (2.0 * far > new and new > _SETTLED)
+        for i in range(k):
+            if not isnan(shifts[i]):
+                if not free_:
+                    shifts[i] = _clipped(shifts[i], limit)
+                total += shifts[i]
+        n_out[j], collapsed[j] = n_before[j] + new, False
+        share = average = within = 0.0
+        if new > 0.0:
+            share, average = new / min(n_out[j], max(memory, new)), total / new
+            for i in range(k):
+                if not isnan(shifts[i]):
+                    within += (shifts[i] - average) * (shifts[i] - average)
+            within /= new
+        if new >= _SETTLED and within < _COLLAPSED * _COLLAPSED * v[j]:
+            total = _ROUNDING * (fabs(m[j]) + fabs(average))
+            if within > total * total:
+                n_out[j], share, collapsed[j] = new, 1.0, True
+        within += ((1.0 - share) if centered else 1.0) * average * average
+        v_out[j] = (1.0 - share) * v[j] + share * within
+        m_out[j] = m[j] + share * average if centered else m[j]
+    free(shifts)
+    return n_after, mean_after, variance_after, anew
 
 
 def standardize(row, mean, inverse, double limit):
@@ -834,6 +901,38 @@ def learn_linear(inputs, double bend, Py_ssize_t learn_from, off, experts):
 # Functions of a row.
 
 
+cdef inline double _sum(double* x, int n) noexcept nogil:
+    """A sum in four parts, none of which has to wait for the others."""
+    cdef double a = 0.0, b = 0.0, c = 0.0, d = 0.0
+    cdef int i = 0
+    while i + 4 <= n:
+        a += x[i]
+        b += x[i + 1]
+        c += x[i + 2]
+        d += x[i + 3]
+        i += 4
+    while i < n:
+        a += x[i]
+        i += 1
+    return (a + b) + (c + d)
+
+
+cdef inline double _smallest(double* x, int n) noexcept nogil:
+    """The smallest of some numbers, in four parts as well."""
+    cdef double a = INFINITY, b = INFINITY, c = INFINITY, d = INFINITY
+    cdef int i = 0
+    while i + 4 <= n:
+        a = x[i] if x[i] < a else a
+        b = x[i + 1] if x[i + 1] < b else b
+        c = x[i + 2] if x[i + 2] < c else c
+        d = x[i + 3] if x[i + 3] < d else d
+        i += 4
+    while i < n:
+        a = x[i] if x[i] < a else a
+        i += 1
+    return min(min(a, b), min(c, d))
+
+
 cdef int _features(
     double* rows, Py_ssize_t k, Py_ssize_t stride, int d, form, Py_ssize_t n, double* out, Py_ssize_t out_stride
 ) except -1:
@@ -891,22 +990,17 @@ cdef int _features(
                 apart[j] = first[j] + square
             if d:
                 dgemv("T", &d, &known, &minus_two, matrix, &d, rows, &one, &unit, apart, &one)
-            total = 0.0
-            for j in range(known):
-                total += apart[j]
             # Rows that are the same but for rounding count alike.
-            total = _SAME * (1.0 + total / known)
-            least = INFINITY
+            total = _SAME * (1.0 + _sum(apart, known) / known)
             for j in range(known):
                 apart[j] = max(apart[j], total)
-                least = min(least, apart[j])
-            total = 0.0
+            least = _smallest(apart, known)
             for j in range(known):
                 weight = least / apart[j]
-                weight *= third[j] * weight
-                total += weight
-                for c in range(n):
-                    out[c] += weight * second[j * n + c]
+                apart[j] = third[j] * weight * weight
+            total = _sum(apart, known)
+            if n:
+                dgemv("N", &width, &known, &unit, second, &width, apart, &one, &unit, out, &one)
             for c in range(n):
                 out[c] /= total
         rows += stride

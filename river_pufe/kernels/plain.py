@@ -49,6 +49,16 @@ HALF_WAY, MOST_EVIDENCE = math.sqrt(0.5), 1e30
 SCORE = 1.0
 #: An entry is no farther from its mean than so many deviations.
 FARTHEST = 1e6
+#: A value counts for moments as at most this many standard deviations away from the mean.
+WINSOR = 10.0
+#: Values of an entry from which on its moments are robust to a single spike.
+SETTLED = 10
+#: Below this fraction of its former deviation an entry is assumed to have changed scale.
+COLLAPSED = 1e-4
+#: An entry whose deviation is below this is constant.
+CONSTANT = 1e-150
+#: So is one whose deviation is below this share of its mean: what varies is rounding.
+ROUNDING = 1e-13
 
 
 def read(x: Sample, keys: list[Key], slots: dict[Key, int]) -> tuple[Array, dict[Key, float]]:
@@ -294,6 +304,54 @@ def _mixture(p: Array) -> Array:
     log = np.log(p)
     mixture: Array = (1.0 - p + p * log) / (p * log * log)
     return mixture
+
+
+def moments(
+    rows: Array, n: Array, mean: Array, deviation: Array, variance: Array, memory: float, centered: bool
+) -> tuple[Array, Array, Array, Mask]:
+    """Moments of each entry after a block of rows, as `recovery.scaling.RowScaler` wants them. Costs O(kd).
+
+    Parameters
+    ----------
+    rows
+        The block, shape (k, d); NaN where absent.
+    n, mean, deviation, variance
+        Number of values before the block, their mean, the deviation in use, and the variance; shapes (d,).
+    memory
+        How many values count.
+    centered
+        Whether the variance is that around the mean, or that around 0 of what is not 0.
+
+    Returns
+    -------
+    Number of values, mean and variance after the block, and which entries started anew; shapes (d,).
+
+    """
+    shifts = rows - mean
+    seen = ~np.isnan(shifts)
+    if not centered:
+        # Absent entries say nothing about the size of the others.
+        seen &= shifts != 0
+    shifts[~seen] = 0.0
+    new = seen.sum(0)
+    # Clip spikes, unless most rows of the block exceed the limit.
+    limit = WINSOR * deviation
+    far = np.abs(shifts) > limit
+    free = (n <= SETTLED) | (limit < CONSTANT) | ((2 * far.sum(0) > new) & (new > SETTLED))
+    shifts = np.where(far & ~free, np.copysign(limit, shifts), shifts)
+    n = n + new
+    total = np.minimum(n, np.maximum(memory, new))
+    share = np.divide(new, total, out=np.zeros_like(total), where=new > 0)
+    average = np.divide(shifts.sum(0), new, out=np.zeros_like(total), where=new > 0)
+    apart = np.where(seen, shifts - average, 0.0)
+    within = np.divide((apart * apart).sum(0), new, out=np.zeros_like(total), where=new > 0)
+    calm = (new >= SETTLED) & (within < COLLAPSED**2 * variance)
+    collapsed: Mask = calm & (within > np.square(ROUNDING * (np.abs(mean) + np.abs(average))))
+    n[collapsed], share[collapsed] = new[collapsed], 1.0
+    # Variance within both parts, and between their means (or from the origin, where nothing is centered).
+    between = (1.0 - share if centered else 1.0) * average * average
+    variance = (1.0 - share) * variance + share * (within + between)
+    return n, mean + share * average if centered else mean, variance, collapsed
 
 
 def standardize(row: Array, mean: Array, inverse: Array, limit: float) -> Array:

@@ -14,16 +14,6 @@ from ..part import Part
 from ..state.parts import Stored
 from ..values import Array, Mask
 
-#: A value counts for the statistics as at most this many standard deviations away from the mean.
-WINSOR = 10.0
-#: Values of a slot from which on its statistics are robust to a single spike.
-_SETTLED = 10
-#: Below this fraction of its former deviation a feature is assumed to have changed scale.
-COLLAPSED = 1e-4
-#: A feature whose deviation is below this is constant.
-_CONSTANT = 1e-150
-#: So is one whose deviation is below this share of its mean: what varies is rounding.
-ROUNDING = 1e-13
 #: Entries are clipped here at the latest, so that their products with one another and with weights stay finite.
 FARTHEST = 1e50
 #: Units are renewed once a quarter more rows have been seen, and after this many rows at the latest.
@@ -180,46 +170,19 @@ class RowScaler(Stored, Scaler):
 
     def _renew(self) -> NewUnits:
         self._next = self._age + math.ceil(min(self._age * (_GROWTH - 1.0), _LATEST))
-        mean, deviation, inverse, seen = self.mean, self.deviation, self._inverse, self._n.copy()
-        collapsed = self._learn(self._latest[: self._n_latest] - mean)
+        mean, deviation, inverse, seen = self.mean, self.deviation, self._inverse, self._n
+        self._n, self.mean, self._variance, collapsed = kernels.moments(
+            self._latest[: self._n_latest], seen, mean, deviation, self._variance, self.memory, self.centered
+        )
         self._n_latest = 0
         self.deviation = np.sqrt(self._variance)
-        varies = self.deviation > np.maximum(_CONSTANT, ROUNDING * np.abs(self.mean))
+        varies = self.deviation > np.maximum(kernels.CONSTANT, kernels.ROUNDING * np.abs(self.mean))
         self._inverse = np.divide(1.0, self.deviation, out=np.zeros_like(deviation), where=varies)
         # Without a valid scale before and after, the scaled value was constantly 0, so nothing needs rescaling;
         # likewise after a scale that a spike had inflated was reset.
         known = varies & (inverse > 0) & ~collapsed
         factor = np.where(known, deviation * self._inverse, 1.0)
         return NewUnits(factor, np.where(known, (mean - self.mean) * self._inverse, 0.0), seen)
-
-    def _learn(self, shifts: Array) -> Mask:
-        """Learn from a block of rows, shape (k, d), given as distances from the mean; which slots start anew."""
-        seen = ~np.isnan(shifts)
-        if not self.centered:
-            # Absent entries say nothing about the size of the others.
-            seen &= shifts != 0
-        shifts[~seen] = 0.0
-        n = seen.sum(0)
-        # Clip spikes, unless most rows of the block exceed the limit.
-        limit = WINSOR * self.deviation
-        far = np.abs(shifts) > limit
-        free = (self._n <= _SETTLED) | (limit < _CONSTANT) | ((2 * far.sum(0) > n) & (n > _SETTLED))
-        shifts = np.where(far & ~free, np.copysign(limit, shifts), shifts)
-        self._n += n
-        total = np.minimum(self._n, np.maximum(self.memory, n))
-        share = np.divide(n, total, out=np.zeros_like(total), where=n > 0)
-        average = np.divide(shifts.sum(0), n, out=np.zeros_like(total), where=n > 0)
-        apart = np.where(seen, shifts - average, 0.0)
-        within = np.divide((apart * apart).sum(0), n, out=np.zeros_like(total), where=n > 0)
-        calm = (n >= _SETTLED) & (within < COLLAPSED**2 * self._variance)
-        collapsed: Mask = calm & (within > np.square(ROUNDING * (np.abs(self.mean) + np.abs(average))))
-        self._n[collapsed], share[collapsed] = n[collapsed], 1.0
-        # Variance within both parts, and between their means (or from the origin, where nothing is centered).
-        between = (1.0 - share if self.centered else 1.0) * average * average
-        self._variance = (1.0 - share) * self._variance + share * (within + between)
-        if self.centered:
-            self.mean = self.mean + share * average
-        return collapsed
 
     def extend(self, n: int) -> None:
         for name in ("mean", "deviation", "_inverse", "_n", "_variance"):
@@ -232,7 +195,7 @@ class RowScaler(Stored, Scaler):
 
     def restore(self, slot: int, statistics: Array) -> None:
         self._n[slot], self.mean[slot], self.deviation[slot], self._variance[slot] = statistics
-        self._inverse[slot] = 1.0 / self.deviation[slot] if self.deviation[slot] > _CONSTANT else 0.0
+        self._inverse[slot] = 1.0 / self.deviation[slot] if self.deviation[slot] > kernels.CONSTANT else 0.0
 
     def keep(self, slots: Mask) -> None:
         for name in ("mean", "deviation", "_inverse", "_n", "_variance"):

@@ -7,8 +7,8 @@ import statistics
 
 import numpy as np
 
+from .. import kernels
 from ..part import Part
-from ..recovery.scaling import COLLAPSED, ROUNDING, WINSOR
 from ..values import LARGEST
 
 #: Number of initial targets used for a robust mean and deviation, also after a constant.
@@ -89,7 +89,7 @@ class TargetScaler(Part):
             self._start()
             return collapsed
         rate = 1.0 / min(self._n, self.memory)
-        limit = WINSOR * self._deviation
+        limit = kernels.WINSOR * self._deviation
         shift = min(max(y - self._mean, -limit), limit)
         self._mean += rate * shift
         self._deviation = math.sqrt((1.0 - rate) * (self._deviation**2 + rate * shift * shift))
@@ -99,13 +99,13 @@ class TargetScaler(Part):
         low, high, n = self._latest
         low, high, n = min(low, y), max(high, y), n + 1
         self._latest = (low, high, n) if n < _CALM else (math.inf, -math.inf, 0)
-        return n == _CALM and ROUNDING * max(-low, high) < high - low < COLLAPSED * self._deviation
+        return n == _CALM and kernels.ROUNDING * max(-low, high) < high - low < kernels.COLLAPSED * self._deviation
 
     def _start(self) -> None:
         """Mean and deviation of the first targets, with outliers among them clipped."""
         middle = statistics.median(self._first)
         away = np.array(self._first) - middle
-        limit = WINSOR * float(np.median(np.abs(away)))
+        limit = kernels.WINSOR * float(np.median(np.abs(away)))
         if limit > 0:
             away = np.minimum(np.maximum(away, -limit), limit)
         self._mean, self._deviation = middle + float(away.mean()), float(away.std())
