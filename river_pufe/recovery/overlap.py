@@ -322,14 +322,21 @@ class Overlap(RowLaw):
         self._n += n_new
         if self._n >= self._next:
             self._next = GROWTH * self._n
-            self._fit(rows, 1, 0)
+            self._fit(rows, 1, self._present, 0)
 
     def finish(self, rows: Array) -> None:
         """Learn from all rows that are not settled for the last time, and as well as possible."""
-        self._fit(rows, _LAST_STEPS, 0)
+        # What was found from a few rows may not be where more of them lead, unless many have settled.
+        self._fit(rows, _LAST_STEPS, self._present if self._settled is not None else None, 0)
 
     def settle(self, rows: Array, n: int) -> None:
-        self._settled = self._pooled(self._fit(rows, _SETTLING_STEPS, n))
+        steps = _SETTLING_STEPS if self._settled is None else 1
+        self._settled = self._pooled(self._fit(rows, steps, self._present, n))
+
+    @property
+    def _present(self) -> _Conditional | None:
+        """The present estimate, if anything is known of how the spaces follow from each other."""
+        return _Conditional(self.law.mean, self.law.precision) if self._relation.coefficients.any() else None
 
     def _pooled(self, moments: Moments) -> Moments:
         """Moments together with those of the settled rows."""
@@ -354,15 +361,18 @@ class Overlap(RowLaw):
         self.previous = self.previous.rescale(factor[:p], shift[:p])
         self._settled = None if self._settled is None else self._settled.rescale(factor, shift)
 
-    def _fit(self, rows: Array, steps: int, oldest: int) -> Moments:
-        """Learn from these rows and the settled ones; moments of the oldest rows, as they are expected in the end."""
+    def _fit(self, rows: Array, steps: int, law: _Conditional | None, oldest: int) -> Moments:
+        """Learn from these rows and the settled ones; moments of the oldest rows, as they are expected in the end.
+
+        EM starts from `law`; None: from what is known of the previous space alone.
+        """
         p = self.n_previous
         seen = ~np.isnan(rows)
         usable: Mask = np.logical_and(seen[:, :p].any(1), seen[:, p:].any(1))
         rows, oldest = rows[usable], int(np.count_nonzero(usable[:oldest]))
         missing = ~seen[usable]
         order, n_absent = order_of_loss(missing), np.count_nonzero(missing)
-        law = self._before(rows)
+        law = law if law is not None else self._before(rows)
         expected, spread = law.expect(rows, order)
         # Covariances would hide what the rows say of each other, before anything is known of it.
         known = self._pooled(_moments(expected, np.zeros_like(spread)))

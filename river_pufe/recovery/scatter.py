@@ -102,12 +102,12 @@ class Scatter(RowLaw):
     def _sizes(self, rows: Array) -> Array:
         """By which shares rows move the estimate."""
         observed, ordinals = ~np.isnan(rows), np.arange(1.0, len(rows) + 1.0)
-        if observed.all():
-            counts, n_observed = self._count + ordinals, np.full(observed.shape[1], len(rows))
-        else:
-            counts, n_observed = self._count + np.cumsum(self._pairs(observed)), observed.sum(0)
+        complete = bool(observed.all())
+        counts = self._count + (ordinals if complete else np.cumsum(self._pairs(observed)))
         sizes: Array = 1.0 / (PRIOR + np.maximum(counts, np.minimum(self._n + ordinals, _FEW)))
-        self.counts = self.counts + np.stack([n_observed, np.full_like(n_observed, len(rows))])
+        self.counts = self.counts + len(rows)
+        if not complete:
+            self.counts[0] -= len(rows) - observed.sum(0)
         self._n, self._count = self._n + len(rows), float(counts[-1])
         return sizes
 
