@@ -25,7 +25,7 @@ _COMMON = 5.0
 LEAST_NOISE = 1e-6
 #: EM steps at the end, and where expectations are settled, at most; one is enough while the overlap goes on.
 _LAST_STEPS, _SETTLING_STEPS = 20, 3
-#: How often the first of them estimates the penalties, and how often each later one, at most.
+#: How often penalties are estimated where EM starts, and in each step after that, at most.
 _FIRST_PENALTY_STEPS, _PENALTY_STEPS = 8, 3
 #: They are settled where none of them moves by more than this share.
 _SETTLED = 0.02
@@ -322,21 +322,14 @@ class Overlap(RowLaw):
         self._n += n_new
         if self._n >= self._next:
             self._next = GROWTH * self._n
-            self._fit(rows, 1, self._present, 0)
+            self._fit(rows, 1, 0)
 
     def finish(self, rows: Array) -> None:
         """Learn from all rows that are not settled for the last time, and as well as possible."""
-        # What was found from a few rows may not be where more of them lead, unless many have settled.
-        self._fit(rows, _LAST_STEPS, self._present if self._settled is not None else None, 0)
+        self._fit(rows, _LAST_STEPS, 0)
 
     def settle(self, rows: Array, n: int) -> None:
-        steps = _SETTLING_STEPS if self._settled is None else 1
-        self._settled = self._pooled(self._fit(rows, steps, self._present, n))
-
-    @property
-    def _present(self) -> _Conditional | None:
-        """The present estimate, if anything is known of how the spaces follow from each other."""
-        return _Conditional(self.law.mean, self.law.precision) if self._relation.coefficients.any() else None
+        self._settled = self._pooled(self._fit(rows, _SETTLING_STEPS, n))
 
     def _pooled(self, moments: Moments) -> Moments:
         """Moments together with those of the settled rows."""
@@ -361,10 +354,11 @@ class Overlap(RowLaw):
         self.previous = self.previous.rescale(factor[:p], shift[:p])
         self._settled = None if self._settled is None else self._settled.rescale(factor, shift)
 
-    def _fit(self, rows: Array, steps: int, law: _Conditional | None, oldest: int) -> Moments:
+    def _fit(self, rows: Array, steps: int, oldest: int) -> Moments:
         """Learn from these rows and the settled ones; moments of the oldest rows, as they are expected in the end.
 
-        EM starts from `law`; None: from what is known of the previous space alone.
+        Where rows lose their entries one after another, EM starts from what is known of the previous space alone, and
+        is soon done. Elsewhere it takes many steps, so it goes on from the present estimate.
         """
         p = self.n_previous
         seen = ~np.isnan(rows)
@@ -372,12 +366,13 @@ class Overlap(RowLaw):
         rows, oldest = rows[usable], int(np.count_nonzero(usable[:oldest]))
         missing = ~seen[usable]
         order, n_absent = order_of_loss(missing), np.count_nonzero(missing)
-        law = law if law is not None else self._before(rows)
+        anew = order is not None or not self._relation.coefficients.any()
+        law = self._before(rows) if anew else _Conditional(self.law.mean, self.law.precision)
         expected, spread = law.expect(rows, order)
         # Covariances would hide what the rows say of each other, before anything is known of it.
         known = self._pooled(_moments(expected, np.zeros_like(spread)))
         total = self._pooled(_moments(expected, spread))
-        fit = regress(total, np.full(p, best_penalty(known, p)), _FIRST_PENALTY_STEPS)
+        fit = regress(total, np.full(p, best_penalty(known, p)), _FIRST_PENALTY_STEPS if anew else _PENALTY_STEPS)
         for _ in range(steps - 1 if n_absent else 0):
             law, before = self._given(total.mean, fit), expected
             expected, spread = law.expect(rows, order)
