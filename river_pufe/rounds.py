@@ -58,13 +58,13 @@ class Game(typing.NamedTuple):
     def play(self, reading: Reading, asked: Asked, y: typing.Any, w: float) -> None:
         """Learn from a sample of weight w with target y, given what was predicted for it."""
         experts, hedge, task = self
-        forms, predictions, awake, inputs, _, mixture = asked
+        forms, predictions, awake, inputs, weights, mixture = asked
         target = task.target(y)
         if forms is not None:
             learn_from = min(COMPLETED, len(inputs) - 1)
-            kernels.play(inputs, learn_from, predictions, mixture, target, w, *forms)
+            kernels.play(inputs, learn_from, predictions, weights, mixture, target, w, *forms)
         else:
             losses, loss = task.losses(predictions, target), task.losses(mixture[None], target)
             hedge.update(losses, loss[0], awake)
-            experts.learn(reading, Round(Predicted(predictions, awake, inputs), mixture, target, y, w), task)
+            experts.learn(reading, Round(Predicted(predictions, awake, inputs), weights, mixture, target, y, w), task)
         experts.remember(reading, y, w, task)

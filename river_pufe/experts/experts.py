@@ -44,6 +44,8 @@ class Round:
     ----------
     predicted
         What the experts predicted.
+    weights
+        How much each of them counted, shape (n,).
     mixture
         Weighted mean of their predictions, shape (columns,).
     target
@@ -56,6 +58,7 @@ class Round:
     """
 
     predicted: Predicted
+    weights: Array
     mixture: Array
     target: Array
     y: typing.Any

@@ -9,6 +9,7 @@ import typing
 import numpy as np
 
 from .. import kernels
+from ..kernels.plain import compare
 from ..recovery.evolution import Evolution
 from ..recovery.reading import COMPLETED, FRESH, PRESENT, Reading
 from ..recovery.scaling import NewUnits
@@ -18,6 +19,11 @@ from ..values import Array, Indices, Mask
 from .experts import Experts, Predicted, Round
 from .feature_maps import FeatureMap, Identity, Neighbours, RandomFourier
 from .rules import ImplicitGradient, Newton, UpdateRule
+
+#: So many rounds all models play after a change; later those that are not worth it play one round of so many.
+_TRIAL, _EVERY = 200, 9
+#: Models are worth it if they lower the loss of the mixture by more than this share of it.
+_WORTH = 0.01
 
 
 class LinearExperts(Stored, Experts):
@@ -37,6 +43,10 @@ class LinearExperts(Stored, Experts):
     *Feature maps* add up: models of the second one read the features of the first as well, and so on. By default there
     are models of the row itself; of the row and the mean target of its neighbours, for targets that persist; and of
     random Fourier features beside both, for targets that are not linear.
+
+    The models of a map after the first *rest* while they are not worth their time: unless they lowered the loss of the
+    mixture by 1 % of late, they play every ninth round, and are asleep in the others. After each change of the features
+    all play for 200 rounds. Neighbours are remembered in any case.
 
     All experts share the directions of the rules, one for each rule and map, so a round costs one product of the
     features with a matrix of weights for all scores, and one step for each rule and map. With n features in all it
@@ -58,7 +68,7 @@ class LinearExperts(Stored, Experts):
     """
 
     VIEWS = ("present", "recovered", "fresh")
-    DERIVED = ("_forms", "_form", "_learning")
+    DERIVED = ("_forms", "_has_form", "_learning", "_lineups", "_playing")
 
     def __init__(
         self,
@@ -84,6 +94,9 @@ class LinearExperts(Stored, Experts):
         self._heads = [k for k, each in enumerate(self.maps) if each.trust]
         self._rules = [[rule.clone() for rule in self.rules] for _ in self._maps]
         self._n_slots = self._n_columns = self._n_outcomes = 0
+        # As in `kernels.Linear`; rounds since the latest change, and how many heads play the next one.
+        self._merits: Array = np.zeros((2, len(self._heads)))
+        self._n_played, self._n_playing = 0, len(self._heads)
         # There is nothing fresh about the first space.
         self._awake: Array = np.tile([1.0, 1.0, 0.0], len(self._heads) * len(self.rules))
         # Inputs (the constant first, then the features of each map) × maps · rules × views × columns.
@@ -130,26 +143,29 @@ class LinearExperts(Stored, Experts):
                     for rule in rules:
                         rule.rearrange(np.full(each.n, -1))
             self.rebuild()
+            self._try()
 
     def predict(self, reading: Reading, task: Task) -> Predicted:
         inputs = self._inputs(reading.views, task)
-        scores = kernels.linear_scores(inputs, self._weights)
-        return Predicted(task.predictions(scores), self._awake, inputs)
+        scores = kernels.linear_scores(inputs, self._weights, len(self._playing.heads) * len(self.rules))
+        return Predicted(task.predictions(scores), self._playing.awake, inputs)
 
     def predict_many(self, views: Array, task: Task) -> tuple[Array, Array] | None:
         if not self._n_columns:
             return None
-        scores = self._inputs(views, task) @ self._weights.reshape(len(self._weights), -1)
+        inputs, n_groups = self._inputs(views, task), len(self._playing.heads) * len(self.rules)
+        scores = np.zeros((len(views), *self._weights.shape[1:]))
+        scores[:, :n_groups] = np.tensordot(inputs, self._weights[: inputs.shape[1], :n_groups], 1)
         predictions = task.predictions(scores.reshape(-1, self._n_columns))
-        return predictions.reshape(len(views), len(self._awake), self._n_columns), self._awake
+        return predictions.reshape(len(views), len(self._awake), self._n_columns), self._playing.awake
 
     def _inputs(self, views: Array, task: Task) -> Array:
         """What the models read, shape (views, inputs), from standardized rows behind a leading 1."""
-        inputs = np.empty((len(views), len(self._weights)))
+        inputs = np.empty((len(views), self._playing.ends[-1]))
         inputs[:, 0] = 1.0
         rows = kernels.clip(np.ascontiguousarray(views[:, 1:]), task.clip)
         start = 1
-        for each, end in zip(self._maps, self._ends):
+        for each, end in zip(self._maps, self._playing.ends):
             inputs[:, start:end] = each(rows)
             start = end
         return inputs
@@ -158,12 +174,14 @@ class LinearExperts(Stored, Experts):
         if not self._n_columns:
             return
         inputs: Array = round_.predicted.inputs
+        predictions, playing = round_.predicted.predictions, self._playing
+        compare(predictions, round_.weights, round_.target, playing, task.losses)
         learn_from = min(COMPLETED, len(inputs) - 1)
-        errors = task.errors(round_.predicted.predictions, round_.target)
+        errors = task.errors(predictions, round_.target)
         curvature = task.curvature(round_.mixture, round_.target)
         if round_.w != 1.0:
             curvature, errors = round_.w * curvature, round_.w * errors
-        blocks = itertools.pairwise([0, *self._ends])
+        blocks = itertools.pairwise([0, *playing.ends])
         rules = [
             [
                 form
@@ -173,31 +191,60 @@ class LinearExperts(Stored, Experts):
             ]
             for forms, rules, (start, end) in zip(self._forms, self._rules, blocks)
         ]
-        kernels.learn_linear(inputs, curvature, learn_from, errors, self._in_form(rules))
+        kernels.learn_linear(
+            inputs, curvature, learn_from, errors, self._lineup(playing.maps, rules, len(playing.heads))
+        )
 
     def remember(self, reading: Reading, y: typing.Any, w: float, task: Task) -> None:
-        if not self._learning:
-            return
-        row, outcome, changed = kernels.clip(reading.completed[1:], task.clip), task.outcome(y), False
-        for each in self._learning:
-            changed |= each.learn(row, outcome, w)
-        if changed:
-            self.rebuild()
+        if self._learning:
+            row, outcome, changed = kernels.clip(reading.completed[1:], task.clip), task.outcome(y), False
+            for each in self._learning:
+                changed |= each.learn(row, outcome, w)
+            if changed:
+                self.rebuild()
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Decide whose models play the next round."""
+        self._n_played += 1
+        n, heads = self._n_played, len(self._heads)
+        if n < _TRIAL or n % _EVERY == 0:
+            self._play(heads)
+        elif n == _TRIAL or n % _EVERY == 1:
+            gains, losses = self._merits.tolist()
+            while heads > 1 and gains[heads - 1] <= _WORTH * losses[heads - 1]:
+                heads -= 1
+            self._play(heads)
+
+    def _play(self, heads: int) -> None:
+        self._n_playing = heads
+        self._playing = self._lineups[heads - 1]
+
+    def _try(self) -> None:
+        """Let all models play, because what was of no use before may be now."""
+        self._n_played = 0
+        self._play(len(self._heads))
 
     @property
     def form(self) -> kernels.Linear | None:
-        return self._form
+        return self._playing if self._has_form else None
 
     def rebuild(self) -> None:
         self._learning = [each for each in self._maps if each.learns]
         self._forms = [[rule.form for rule in rules] for rules in self._rules]
-        form = self._in_form(self._forms)
-        is_known = None not in form.maps and not any(None in forms for forms in self._forms)
-        self._form = form if is_known else None
-
-    def _in_form(self, rules: list[list[kernels.RuleForm]]) -> kernels.Linear:
         maps = [each.form for each in self._maps]
-        return kernels.Linear(maps, self._heads, self._ends, rules, self._weights, self._awake)
+        self._has_form = None not in maps and not any(None in forms for forms in self._forms)
+        self._lineups = [self._lineup(maps, self._forms, heads + 1) for heads in range(len(self._heads))]
+        self._play(self._n_playing)
+
+    def _lineup(self, maps: list[typing.Any], rules: list[list[typing.Any]], heads: int) -> kernels.Linear:
+        """The models of the first heads, as `kernels` know them."""
+        end = self._heads[heads - 1] + 1
+        awake = self._awake.copy()
+        awake[heads * len(self.rules) * len(self.VIEWS) :] = 0.0
+        return kernels.Linear(
+            maps[:end], self._heads[:heads], self._ends[:end], rules[:end], self._weights, awake, self._merits
+        )
 
     def follow(self, evolution: Evolution, weights: Array) -> Mask:
         born = np.zeros(self._weights.shape[1:3], dtype=bool)
@@ -213,6 +260,7 @@ class LinearExperts(Stored, Experts):
             del self._retired[identifier]
         born |= evolution.replaced
         self.rebuild()
+        self._try()
         return born.reshape(-1)
 
     def _start_fresh(self, shares: Array) -> None:

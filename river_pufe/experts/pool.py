@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import dataclasses
 import typing
 
 import numpy as np
@@ -74,10 +75,7 @@ class Pool(Experts):
             member.make_room(task)
 
     def follow(self, evolution: Evolution, weights: Array) -> Mask:
-        parts = [np.zeros(size) for size in self._sizes]
-        for (k, j), weight in zip(self._owners, weights):
-            parts[k][j] = weight
-        born = [member.follow(evolution, part) for member, part in zip(self._members, parts)]
+        born = [member.follow(evolution, part) for member, part in zip(self._members, self._of_members(weights))]
         self._seat()
         return self._in_order(born)
 
@@ -87,8 +85,8 @@ class Pool(Experts):
         return Predicted(predictions, self._in_order([each.awake for each in predicted]), predicted)
 
     def learn(self, reading: Reading, round_: Round, task: Task) -> None:
-        for member, predicted in zip(self._members, round_.predicted.inputs):
-            member.learn(reading, Round(predicted, round_.mixture, round_.target, round_.y, round_.w), task)
+        for member, predicted, weights in zip(self._members, round_.predicted.inputs, self._of_members(round_.weights)):
+            member.learn(reading, dataclasses.replace(round_, predicted=predicted, weights=weights), task)
 
     def remember(self, reading: Reading, y: typing.Any, w: float, task: Task) -> None:
         for member in self._members:
@@ -110,6 +108,13 @@ class Pool(Experts):
             self._sizes[k] = size
         starts = np.cumsum([0, *self._sizes])
         self._order = np.array([starts[k] + j for k, j in self._owners])
+
+    def _of_members(self, values: Array) -> list[Array]:
+        """What there is of each expert, by member."""
+        parts = [np.zeros(size) for size in self._sizes]
+        for (k, j), value in zip(self._owners, values):
+            parts[k][j] = value
+        return parts
 
     def _in_order(self, parts: list[_Part]) -> _Part:
         """What there is of each expert of each member, by position."""

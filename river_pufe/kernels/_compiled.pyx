@@ -24,7 +24,7 @@ import numpy as np
 
 from ..values import LARGEST, number
 from .forms import LEFT, MOST, SCALE, TRACE, FirstOrder, Fourier, Given, Probabilities, Same
-from .plain import BINS, COLLAPSED, CONSTANT, FARTHEST, HALF_WAY, KEPT, KEPT_OF_SCORES, LARGE, LEAST, MOST_EVIDENCE
+from .plain import BINS, COLLAPSED, CONSTANT, FARTHEST, HALF_WAY, KEPT, KEPT_OF_MERITS, KEPT_OF_SCORES, LARGE, LEAST, MOST_EVIDENCE
 from .plain import ROUNDING, SAME, SCORE, SETTLED, SMALLEST, SPELL_PRIOR, WINSOR
 from .plain import complete as plain_complete
 from .plain import expect as plain_expect
@@ -38,6 +38,7 @@ cdef int _SMALLEST = SMALLEST
 cdef double _LEAST = LEAST
 cdef double _KEPT = KEPT
 cdef double _KEPT_OF_SCORES = KEPT_OF_SCORES
+cdef double _KEPT_OF_MERITS = KEPT_OF_MERITS
 cdef double _FARTHEST = FARTHEST
 cdef double _HALF_WAY = HALF_WAY
 cdef double _MOST_EVIDENCE = MOST_EVIDENCE
@@ -484,19 +485,21 @@ def clip(row, double limit):
 
 
 cdef void _scores(
-    double* x, int n_views, double* w, int n, Py_ssize_t groups, int views, int columns, double* scores
+    double* x, int n_views, double* w, int n, Py_ssize_t groups, Py_ssize_t all_groups, int views, int columns,
+    double* scores,
 ) noexcept nogil:
-    cdef int size = groups * views * columns, one = 1
+    """Scores of the first groups of models; those of the others are 0."""
+    cdef int size = groups * views * columns, stride = all_groups * views * columns, one = 1
     cdef double unit = 1.0, zero = 0.0
     cdef Py_ssize_t g
     cdef int i, v, k
     cdef double value
+    memset(scores, 0, stride * sizeof(double))
     if size == 0:
         return
     if n_views == 1:
-        dgemv("N", &size, &n, &unit, w, &size, x, &one, &zero, scores, &one)
+        dgemv("N", &size, &n, &unit, w, &stride, x, &one, &zero, scores, &one)
         return
-    memset(scores, 0, size * sizeof(double))
     for i in range(n):
         for g in range(groups):
             for v in range(views):
@@ -506,19 +509,20 @@ cdef void _scores(
                 scores += columns
                 w += columns
         scores -= size
+        w += stride - size
 
 
-def linear_scores(inputs, weights):
+def linear_scores(inputs, weights, Py_ssize_t n_groups):
     inputs = _floats(inputs)
     cdef Py_ssize_t of_inputs[2]
     cdef Py_ssize_t of_weights[4]
     cdef double* x = _shaped(inputs, 2, of_inputs)
     cdef double* w = _shaped(weights, 4, of_weights)
-    cdef Py_ssize_t n = of_weights[0], groups = of_weights[1], views = of_weights[2], columns = of_weights[3]
-    if of_inputs[1] != n or of_inputs[0] != 1 and of_inputs[0] != views:
+    cdef Py_ssize_t n = of_inputs[1], groups = of_weights[1], views = of_weights[2], columns = of_weights[3]
+    if not (n <= of_weights[0] and 0 <= n_groups <= groups) or of_inputs[0] != 1 and of_inputs[0] != views:
         raise ValueError("inputs and weights do not fit together")
     scores = _empty((groups * views, columns))
-    _scores(x, of_inputs[0], w, n, groups, views, columns, _state(scores, groups * views * columns))
+    _scores(x, of_inputs[0], w, n, n_groups, groups, views, columns, _state(scores, groups * views * columns))
     return scores
 
 
@@ -797,18 +801,18 @@ def directions(views, double bend, Py_ssize_t learn_from, rule):
 
 
 cdef int _learn_linear(
-    double* x, Py_ssize_t n_views, double bend, Py_ssize_t learn_from, double* off, experts, double* w,
+    double* x, Py_ssize_t n_views, Py_ssize_t n, double bend, Py_ssize_t learn_from, double* off, experts, double* w,
     Py_ssize_t* shape,
 ) except -1:
-    """Move the weights, of shape (inputs, heads · rules, views, columns)."""
+    """Move the weights of n inputs, of shape (all inputs, all heads · rules, views, columns)."""
     cdef list heads = _of(experts, 1), ends = _of(experts, 2), rules = _of(experts, 3)
-    cdef Py_ssize_t n = shape[0], views = shape[2], columns = shape[3]
+    cdef Py_ssize_t views = shape[2], columns = shape[3]
     cdef Py_ssize_t n_maps = len(ends), n_heads = len(heads), n_rules = len(rules[0]) if n_maps else 0
     cdef Py_ssize_t k, r, v, i, c, h, start = 0, end, size = n_rules * n_views
     cdef Py_ssize_t width
     cdef double value
     cdef double* move
-    if len(rules) != n_maps or n_heads * n_rules != shape[1] or not (n_views == 1 or n_views == views):
+    if len(rules) != n_maps or n_heads * n_rules > shape[1] or n > shape[0] or not (n_views == 1 or n_views == views):
         raise ValueError("inputs, weights and rules do not fit together")
     if not 0 <= learn_from < n_views:
         raise ValueError(f"there is no view {learn_from}")
@@ -882,6 +886,8 @@ cdef int _learn_linear(
                                 w[v * columns + c] += value * move[v * columns + c]
                     w += width
                     move += width
+            # Those that rest.
+            w += (shape[1] - n_heads * n_rules) * width
     finally:
         free(found)
     return 0
@@ -893,9 +899,7 @@ def learn_linear(inputs, double bend, Py_ssize_t learn_from, off, experts):
     cdef double* x = _shaped(inputs, 2, of_inputs)
     cdef double* w = _shaped(_of(experts, 4), 4, shape, PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE)
     cdef double* e = _numbers(off, shape[1] * shape[2] * shape[3])
-    if of_inputs[1] != shape[0]:
-        raise ValueError("inputs and weights do not fit together")
-    _learn_linear(x, of_inputs[0], bend, learn_from, e, experts, w, shape)
+    _learn_linear(x, of_inputs[0], of_inputs[1], bend, learn_from, e, experts, w, shape)
 
 
 # Functions of a row.
@@ -1087,12 +1091,18 @@ cdef int _inputs(
     return 0
 
 
+cdef Py_ssize_t _n_groups(experts) except -1:
+    """Number of heads times rules."""
+    cdef list heads = _of(experts, 1), rules = _of(experts, 3)
+    return len(heads) * len(<list>rules[0])
+
+
 cdef int _ask(
-    double* inputs, Py_ssize_t n_views, double* w, Py_ssize_t* shape, double* strengths, double* awake, task,
-    double* predictions, double* shares, double* mixture,
+    double* inputs, Py_ssize_t n_views, Py_ssize_t n_inputs, double* w, Py_ssize_t* shape, Py_ssize_t groups,
+    double* strengths, double* awake, task, double* predictions, double* shares, double* mixture,
 ) except -1:
     cdef Py_ssize_t columns = shape[3], n = shape[1] * shape[2], i, k
-    _scores(inputs, n_views, w, shape[0], shape[1], shape[2], columns, predictions)
+    _scores(inputs, n_views, w, n_inputs, groups, shape[1], shape[2], columns, predictions)
     if type(task) is Probabilities:
         _probabilities(predictions, n, columns, predictions)
     _weigh(strengths, awake, n, shares)
@@ -1104,30 +1114,58 @@ cdef int _ask(
 
 
 def ask(views, double limit, experts, hedge, task):
-    cdef list maps = _of(experts, 0)
+    cdef list maps = _of(experts, 0), ends = _of(experts, 2)
     weights, awake, strengths = _of(experts, 4), _of(experts, 5), _of(hedge, 4)
     cdef Py_ssize_t of_views[2]
     cdef Py_ssize_t shape[4]
     cdef double* x = _shaped(views, 2, of_views)
     cdef double* w = _shaped(weights, 4, shape)
-    cdef Py_ssize_t n = shape[1] * shape[2], n_views = of_views[0]
-    if n_views != 1 and n_views != shape[2]:
+    cdef Py_ssize_t n = shape[1] * shape[2], n_views = of_views[0], n_inputs = ends[len(ends) - 1], groups = _n_groups(experts)
+    if n_views != 1 and n_views != shape[2] or not 0 <= n_inputs <= shape[0] or groups > shape[1]:
         raise ValueError("views and weights do not fit together")
     inputs, predictions, shares, mixture = (
-        _empty((n_views, shape[0])), _empty((n, shape[3])), _empty(n), _empty(shape[3])
+        _empty((n_views, n_inputs)), _empty((n, shape[3])), _empty(n), _empty(shape[3])
     )
-    cdef double* read = _state(inputs, n_views * shape[0])
-    _inputs(x, n_views, of_views[1] - 1, limit, maps, shape[0], read)
+    cdef double* read = _state(inputs, n_views * n_inputs)
+    _inputs(x, n_views, of_views[1] - 1, limit, maps, n_inputs, read)
     _ask(
-        read, n_views, w, shape, _numbers(strengths, n), _numbers(awake, n), task,
+        read, n_views, n_inputs, w, shape, groups, _numbers(strengths, n), _numbers(awake, n), task,
         _state(predictions, n * shape[3]), _state(shares, n), _state(mixture, shape[3]),
     )
     return predictions, awake, inputs, shares, mixture
 
 
+cdef int _compare(
+    double* predictions, double* shares, double* awake, double* target, Py_ssize_t* shape, experts, task
+) except -1:
+    """Note by how much the models of each head make the mixture better than those of the heads before it."""
+    cdef Py_ssize_t heads = len(_of(experts, 1)), columns = shape[3], h, i, k, end = 0, of_merits[2]
+    cdef double* merits = _shaped(_of(experts, 6), 2, of_merits, PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE)
+    cdef double before = 0.0, loss, most = _most(task)
+    if of_merits[0] != 2 or not 0 < heads <= of_merits[1]:
+        raise ValueError("there must be two merits for each head")
+    cdef Py_ssize_t size = _n_groups(experts) // heads * shape[2]
+    cdef double* weights = _scratch(heads * size + columns)
+    cdef double* mixture = weights + heads * size
+    for h in range(heads):
+        end += size
+        _weigh(shares, awake, end, weights)
+        for k in range(columns):
+            mixture[k] = 0.0
+        for i in range(end):
+            for k in range(columns):
+                mixture[k] += weights[i] * predictions[i * columns + k]
+        _losses(mixture, target, 1, columns, most, &loss)
+        merits[h] = _KEPT_OF_MERITS * merits[h] + (before - loss)
+        merits[of_merits[1] + h] = _KEPT_OF_MERITS * merits[of_merits[1] + h] + before
+        before = loss
+    free(weights)
+    return 0
+
+
 cdef int _play(
-    double* inputs, Py_ssize_t n_views, Py_ssize_t learn_from, double* predictions, double* mixture, double* target,
-    double weight, double* w, Py_ssize_t* shape, experts, double* awake, hedge, task,
+    double* inputs, Py_ssize_t n_views, Py_ssize_t n_inputs, Py_ssize_t learn_from, double* predictions, double* shares,
+    double* mixture, double* target, double weight, double* w, Py_ssize_t* shape, experts, double* awake, hedge, task,
 ) except -1:
     cdef Py_ssize_t columns = shape[3], n = shape[1] * shape[2], i
     cdef double loss, bend
@@ -1136,6 +1174,7 @@ cdef int _play(
     cdef double* r = _state(_of(hedge, 1), n)
     cdef double* m = _state(_of(hedge, 2), n)
     try:
+        _compare(predictions, shares, awake, target, shape, experts, task)
         _losses(predictions, target, n, columns, _most(task), lost)
         _losses(mixture, target, 1, columns, _most(task), &loss)
         _errors(predictions, target, n, columns, _farthest(task), off)
@@ -1144,24 +1183,25 @@ cdef int _play(
         _strengths(r, m, _numbers(_of(hedge, 3), n), n, _state(_of(hedge, 4), n))
         for i in range(n * columns):
             off[i] *= weight
-        _learn_linear(inputs, n_views, weight * bend, learn_from, off, experts, w, shape)
+        _learn_linear(inputs, n_views, n_inputs, weight * bend, learn_from, off, experts, w, shape)
     finally:
         free(lost)
     return 0
 
 
-def play(inputs, Py_ssize_t learn_from, predicted, mixture, target, double weight, experts, hedge, task):
+def play(inputs, Py_ssize_t learn_from, predicted, shares, mixture, target, double weight, experts, hedge, task):
     weights, awake = _of(experts, 4), _of(experts, 5)
     cdef Py_ssize_t of_inputs[2]
     cdef Py_ssize_t shape[4]
     cdef double* x = _shaped(inputs, 2, of_inputs)
     cdef double* w = _shaped(weights, 4, shape, PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE)
     cdef Py_ssize_t n = shape[1] * shape[2]
-    if of_inputs[1] != shape[0]:
-        raise ValueError("inputs and weights do not fit together")
+    if _n_groups(experts) > shape[1]:
+        raise ValueError("rules and weights do not fit together")
     _play(
-        x, of_inputs[0], learn_from, _numbers(predicted, n * shape[3]), _numbers(mixture, shape[3]),
-        _numbers(target, shape[3]), weight, w, shape, experts, _numbers(awake, n), hedge, task,
+        x, of_inputs[0], of_inputs[1], learn_from, _numbers(predicted, n * shape[3]), _numbers(shares, n),
+        _numbers(mixture, shape[3]), _numbers(target, shape[3]), weight, w, shape, experts, _numbers(awake, n), hedge,
+        task,
     )
 
 

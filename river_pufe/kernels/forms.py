@@ -158,7 +158,7 @@ TaskForm = Probabilities | Numbers
 
 
 class Linear(typing.NamedTuple):
-    """The state of linear experts.
+    """The state of linear experts, or of the first of them, where the others rest.
 
     Parameters
     ----------
@@ -171,9 +171,11 @@ class Linear(typing.NamedTuple):
     rules
         The rules of each map; a rule learns about the features of its map, a block of the inputs.
     weights
-        Shape (inputs, heads · rules, views, columns).
+        Those of all experts, shape (all inputs, all heads · rules, views, columns).
     awake
-        1 for experts that are awake, 0 for those asleep, shape (heads · rules · views,).
+        1 for experts that are awake, 0 for those asleep, shape (all heads · rules · views,).
+    merits
+        By how much the models of each head made the mixture better lately, and the loss without them; shape (2, heads).
 
     """
 
@@ -183,3 +185,4 @@ class Linear(typing.NamedTuple):
     rules: list[list[RuleForm]]
     weights: Array
     awake: Array
+    merits: Array

@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import struct
+from collections.abc import Callable
 
 import numpy as np
 from scipy import special
@@ -43,6 +45,8 @@ BINS, SMALLEST = 40, -5
 LEAST = 200.0
 #: What is left, after one more value, of the histogram and of the moments of the scores.
 KEPT, KEPT_OF_SCORES = 0.9995, 0.999
+#: What is left of the merits of a feature map after one more round.
+KEPT_OF_MERITS = 0.998
 #: The mantissa in the middle of a factor of 2, and the largest evidence.
 HALF_WAY, MOST_EVIDENCE = math.sqrt(0.5), 1e30
 #: A score moves its moments by no more than this, so that a change that is seen does not pass for a spell.
@@ -404,7 +408,7 @@ def clip(row: Array, limit: float) -> Array:
 # What experts predict, and how much each of them counts.
 
 
-def linear_scores(inputs: Array, weights: Array) -> Array:
+def linear_scores(inputs: Array, weights: Array, n_groups: int) -> Array:
     """Scores of linear models.
 
     Parameters
@@ -412,18 +416,22 @@ def linear_scores(inputs: Array, weights: Array) -> Array:
     inputs
         What the models read, shape (1, inputs), or (views, inputs) if the views differ.
     weights
-        Shape (inputs, groups, views, columns).
+        Shape (all inputs, groups, views, columns).
+    n_groups
+        How many groups of models have scores; those of the others are 0.
 
     Returns
     -------
     Shape (groups · views, columns).
 
     """
-    n, groups, views, columns = weights.shape
+    _, groups, views, columns = weights.shape
+    weights = weights[: inputs.shape[1], :n_groups]
+    scores = np.zeros((groups, views, columns))
     if len(inputs) == 1:
-        scores: Array = inputs[0] @ weights.reshape(n, groups * views * columns)
+        scores[:n_groups] = np.tensordot(inputs[0], weights, 1)
     else:
-        scores = np.einsum("vi,igvc->gvc", inputs, weights)
+        scores[:n_groups] = np.einsum("vi,igvc->gvc", inputs, weights)
     return scores.reshape(groups * views, columns)
 
 
@@ -579,7 +587,7 @@ def learn_linear(inputs: Array, bend: float, learn_from: int, off: Array, expert
     bend, learn_from
         As for `directions`.
     off
-        How each score should move, shape (heads · rules · views, columns).
+        How each score should move, shape (all heads · rules · views, columns).
     experts
         The models, which move.
 
@@ -587,7 +595,7 @@ def learn_linear(inputs: Array, bend: float, learn_from: int, off: Array, expert
     weights, n_rules = experts.weights, len(experts.rules[0])
     moves = np.empty((n_rules, *inputs.shape))
     damping = np.array([np.full(len(inputs), _forgetting(rule)) for rule in experts.rules[0]])
-    apart = off.reshape(len(experts.heads), n_rules, *weights.shape[2:])
+    apart = off.reshape(-1, n_rules, *weights.shape[2:])
     start = 0
     for k, (block, end) in enumerate(zip(experts.rules, experts.ends)):
         for r, rule in enumerate(block):
@@ -665,7 +673,7 @@ def ask(
     """
     rows = clip(np.ascontiguousarray(views[:, 1:]), limit)
     inputs = np.concatenate([np.ones((len(rows), 1)), *(features(rows, form) for form in experts.maps)], axis=1)
-    predicted = predictions(linear_scores(inputs, experts.weights), task)
+    predicted = predictions(linear_scores(inputs, experts.weights, n_groups(experts)), task)
     weights = weigh(hedge.strengths, experts.awake)
     return predicted, experts.awake, inputs, weights, weights.dot(predicted)
 
@@ -674,6 +682,7 @@ def play(
     inputs: Array,
     learn_from: int,
     predicted: Array,
+    shares: Array,
     mixture: Array,
     target: Array,
     weight: float,
@@ -682,10 +691,29 @@ def play(
     task: TaskForm,
 ) -> None:
     """Learn from a sample for which this was predicted; `learn_from` is the view from which rules learn."""
+    compare(predicted, shares, target, experts, functools.partial(losses, task=task))
     lost, loss = losses(predicted, target, task), losses(mixture[None], target, task)
     off, bend = errors(predicted, target, task), curvature(mixture, target, task)
     regret(lost, loss[0], experts.awake, hedge)
     learn_linear(inputs, weight * bend, learn_from, weight * off, experts)
+
+
+def n_groups(experts: Linear) -> int:
+    """Number of heads times rules."""
+    return len(experts.heads) * len(experts.rules[0])
+
+
+def compare(
+    predicted: Array, shares: Array, target: Array, experts: Linear, judge: Callable[[Array, Array], Array]
+) -> None:
+    """Note by how much the models of each head make the mixture better than those of the heads before it."""
+    n_heads, size = len(experts.heads), len(experts.rules[0]) * experts.weights.shape[2]
+    ends = [size * (h + 1) for h in range(n_heads)]
+    mixtures = [weigh(shares[:end], experts.awake[:end]) @ predicted[:end] for end in ends]
+    lost = judge(np.array(mixtures), target)
+    before = np.append(0.0, lost[:-1])
+    experts.merits[:, :n_heads] *= KEPT_OF_MERITS
+    experts.merits[:, :n_heads] += before - lost, before
 
 
 # What is absent from a row, given what is there.
