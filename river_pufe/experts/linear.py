@@ -57,7 +57,7 @@ class LinearExperts(Stored, Experts):
     maps
         The feature maps, in the order in which they add up. One that is not trusted at all has no models of its own;
         its features are read by those of later maps. By default `Identity`, `Neighbours` and `RandomFourier`;
-        ``(Identity(),)`` leaves all but the linear models out, which saves a quarter of the time.
+        ``(Identity(),)`` leaves all but the linear models out.
     rules
         The learning rules; each is used on the features of each map and in every view. By default a second-order one, a
         first-order one, which follows what changes, and a fast one, trusted less, for what changes from day to day.
