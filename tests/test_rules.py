@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from river_pufe import kernels
 from river_pufe.experts.rules import ImplicitGradient, Newton
+from river_pufe.kernels.plain import directions
 from river_pufe.recovery.scaling import NewUnits
 
 seeds = st.integers(0, 2**32 - 1)
@@ -91,6 +92,49 @@ def test_nothing_fades_once_newton_is_as_uncertain_as_at_first(max_size):
         faded.append(np.trace(np.linalg.inv(expected)) < at_first)
         close(np.linalg.inv(inverse(rule, 2)), expected * (0.9 if faded[-1] else 1.0))
     assert set(faded) == {True, False}
+
+
+@settings(deadline=None, max_examples=40)
+@given(seeds, dimensions, st.integers(1, 30), st.sampled_from([1.0, 0.99, 0.9]))
+def test_errors_of_the_inverse_fade_as_the_samples_do(seed, d, n, forgetting):
+    """What is wrong in P⁻¹ is wrong by a factor λ less after each round, and never more."""
+    rng = np.random.default_rng(seed)
+    right, wrong = begin(Newton(forgetting=forgetting), d), begin(Newton(forgetting=forgetting), d)
+    wrong.form.inverse[:] *= 1.0 + 0.01 * rng.uniform(size=(d, d))
+    before = np.linalg.inv(inverse(wrong, d)) - np.linalg.inv(inverse(right, d))
+    for _ in range(n):
+        for row in np.linalg.qr(rng.normal(size=(d, d)))[0] * 3:
+            gains(right, row)
+            gains(wrong, row)
+    after = np.linalg.inv(inverse(wrong, d)) - np.linalg.inv(inverse(right, d))
+    size = np.abs(np.linalg.inv(inverse(right, d))).max()
+    np.testing.assert_allclose(after, forgetting ** (n * d) * before, rtol=0, atol=1e-11 * size)
+
+
+@pytest.mark.parametrize("plain", [False, True])
+@pytest.mark.parametrize("max_size", [0, 600])
+@pytest.mark.parametrize("forgetting", [0.99, 1.0])
+def test_where_nothing_fades_newton_comes_to_rest(forgetting, max_size, plain, monkeypatch):
+    """Else rounding errors would add up without end; and it rests only where it is as good as certain."""
+    if plain:
+        monkeypatch.setattr(kernels, "directions", directions)
+    rule, row = begin(Newton(forgetting=forgetting, max_size=max_size), 2), np.array([0.1, 0.0])
+    at_first = inverse(rule, 2)[0, 0]
+    # Nearly all that it takes, at once.
+    gains(rule, row, 90.0 / at_first * 1e6)
+    before = inverse(rule, 2)
+    for _ in range(1000):
+        gains(rule, row, 0.1 / at_first * 1e6)
+        after = inverse(rule, 2)
+        if np.array_equal(after, before):
+            break
+        before = after
+    else:
+        pytest.fail("it never rests")
+    assert 0.99e-6 <= after[0, 0] / at_first <= 1e-6
+    # Of another direction it learns as ever, and then something fades again.
+    gains(rule, [0.1, 1.0], 10.0)
+    close(inverse(rule, 2)[1, 1], 1.0 / (forgetting / after[1, 1] + 10.0), rtol=1e-4)
 
 
 @every_rule
