@@ -166,8 +166,9 @@ def test_features_wait_for_their_rows():
     assert fourier(np.ones((1, 4))).all()
 
 
-def test_features_wait_until_rows_differ():
-    fourier = begin(RandomFourier(n_features=6, n_rows=3), np.ones((20, 2)))
+@pytest.mark.parametrize("value", [0.0, 1.0, 1 / 3])
+def test_features_wait_until_rows_differ(value):
+    fourier = begin(RandomFourier(n_features=6, n_rows=3), np.full((20, 2), value))
     assert not fourier(np.ones((1, 2))).any()
     for row in np.random.default_rng(0).normal(size=(3, 2)):
         fourier.learn(row, np.zeros(1), 1.0)

@@ -58,3 +58,33 @@ def test_what_is_compiled_reads_the_rules_as_they_are():
         experts = model._experts
         for forms, rules in zip(experts._forms, experts._rules, strict=True):
             assert all(form.inverse is rule.form.inverse for form, rule in zip(forms, rules, strict=True))
+
+
+def test_parts_of_the_package_are_known_to_the_kernels():
+    """Whole rounds are one call then; a rule of another make is asked for its steps."""
+
+    class Own(Newton):
+        form = None
+
+    assert LinearExperts().form is not None
+    assert LinearExperts(rules=(Newton(), Own())).form is None
+
+
+def test_numbers_are_remembered_for_longer_than_classes():
+    """2,000 rounds instead of 500, as the docstring of the default of regressors says."""
+    for experts, rounds in ((LinearExperts(), 500), (LinearExperts.for_numbers(), 2000)):
+        assert [round(1 / (1 - rule.forgetting)) for rule in experts.rules if rule.forgetting < 1] == [rounds]
+
+
+@pytest.mark.parametrize(
+    ("evolution", "born"),
+    [
+        (Evolution(opened=1, origins=(None,)), [False, False, False]),
+        (Evolution(opened=1, origins=(None,), overlap=True), [False, False, True]),
+        (Evolution(keep=np.array([False, True]), settled=True), [False, False, False]),
+        (Evolution(keep=np.array([False, True]), settled=True, replaced=True), [True, True, True]),
+    ],
+)
+def test_experts_are_new_in_a_new_space_and_all_of_them_once_it_is_alone(evolution, born):
+    experts = taught((Identity(),))
+    assert experts.follow(evolution, np.ones(3) / 3).tolist() == born
