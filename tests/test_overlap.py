@@ -295,3 +295,18 @@ def test_the_noise_of_an_exact_relation_is_the_least_there_is(n):
     moments = Moments(float(n), rows.mean(0), around.T @ around)
     found = regress(moments, np.full(2, 1e-12), 0)
     np.testing.assert_allclose(found.noise, LEAST_NOISE)
+
+
+def test_wide_rows_from_which_most_is_absent_do_not_count():
+    law, coefficients, noise = world(np.random.default_rng(0), 5, 3)
+    rows = both(np.random.default_rng(1), law, coefficients, noise, 20)
+    faint, unseen = rows[:5].copy(), rows[5:10].copy()
+    faint[:, :4], unseen[:, 5:] = np.nan, np.nan
+    wide = LowRankGaussian(law.mean, np.zeros((0, 5)), law.covariance.diagonal())
+    laws = []
+    for these in (rows, np.vstack([rows, faint, unseen])):
+        overlap = WideOverlap(wide, np.ones((2, 5)), 3)
+        overlap.finish(these)
+        laws.append(overlap.law.full())
+    np.testing.assert_allclose(laws[0].mean, laws[1].mean)
+    np.testing.assert_allclose(laws[0].covariance, laws[1].covariance)

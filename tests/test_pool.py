@@ -196,3 +196,14 @@ def test_a_model_that_has_diverged_keeps_its_sign(answer, sign, task):
     (score,) = learner.scores({"a": 1.0}, task)
     assert math.isfinite(score)
     assert score == 0 if sign == 0 else score * sign > 1e3
+
+
+def test_a_model_is_told_the_weight_of_a_sample_if_it_is_not_one():
+    class Noting(linear_model.LinearRegression):
+        def learn_one(self, x, y, w=None):
+            told.append(w)
+
+    told, learner = [], RiverModel(Noting())
+    for w in (1.0, 2.5, 0.0, 0.5):
+        learner.learn({"a": 1.0}, 1.0, w, PlainRegression())
+    assert told == [None, 2.5, 0.5]

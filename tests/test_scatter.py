@@ -203,3 +203,31 @@ def test_completed_rows_do_not_confirm_what_completed_them():
             row = np.full(16, np.nan)
             variances = learned(hidden, law, blocks=(16,)).law.variance(np.isnan(row))
             assert variances.mean() == pytest.approx(1.0, abs=0.2)
+
+
+@settings(deadline=None, max_examples=25)
+@given(seeds, st.integers(2, 6), st.integers(1, 60), st.sampled_from([0.0, 0.3]), st.integers(1, 16))
+def test_wide_rows_are_summed_up_as_the_docstring_says(seed, d, n, missing, block):
+    """Written down without a sketch, which is exact where there are few directions."""
+    _, rows = rows_with_gaps(np.random.default_rng(seed), n, d, missing)
+    learning, law = WideScatter(counts=np.zeros((2, d))), Gaussian.standard(d)
+    mean, variance, entered = np.zeros(d), np.ones(d), []
+    for start in range(0, n, block):
+        before = learning.law
+        for row in rows[start : start + block]:
+            gone, spread, apart = np.isnan(row), np.zeros(d), np.zeros(d)
+            spread[gone] = law.variance(gone)
+            if gone.any() and len(deviations := before.deviations(gone)):
+                # Each of the deviations in its turn, up and then down.
+                turn, pick = divmod(len(entered), len(deviations))
+                apart[gone] = (-1) ** turn * np.sqrt(len(deviations)) * deviations[pick]
+            expected, step = law.complete(row, gone), 1 / (len(entered) + 1 + PRIOR)
+            variance = (1 - step) * (variance + step * (expected - mean) ** 2) + step * spread
+            entered.append(expected + apart)
+        learning.learn(rows[start : start + block], len(rows[start : start + block]))
+        mean, covariance = np.mean(entered, 0), np.cov(np.transpose(entered), bias=True)
+        noise = np.maximum(variance - covariance.diagonal(), NOISE / (len(entered) + PRIOR))
+        law = Gaussian(mean, covariance + np.diag(noise))
+        np.testing.assert_allclose(learning.law.mean, mean, atol=1e-9)
+        np.testing.assert_allclose(learning.law.full().covariance, law.covariance, atol=1e-8)
+    assert learning.counts.tolist() == [(~np.isnan(rows)).sum(0).tolist(), [n] * d]
