@@ -9,7 +9,21 @@ from river_pufe import PUFEClassifier, PUFERegressor, kernels
 from river_pufe.experts import Identity, ImplicitGradient, LinearExperts, Neighbours, Newton, RandomFourier
 from river_pufe.recovery.evolution import Evolution
 from river_pufe.recovery.linear_map import Affine
-from river_pufe.tasks import Regression
+from river_pufe.tasks import Classification, Regression
+
+
+
+class Own(Newton):
+    """A rule that the kernels do not know."""
+
+    form = None
+
+
+class OwnMap(RandomFourier):
+    """A map that they do not know."""
+
+    form = None
+
 
 MAPS = {"row": (Identity(),), "row and features": (Identity(), RandomFourier(n_features=4))}
 
@@ -65,11 +79,22 @@ def test_what_is_compiled_reads_the_rules_as_they_are():
 def test_parts_of_the_package_are_known_to_the_kernels():
     """Whole rounds are one call then; a rule of another make is asked for its steps."""
 
-    class Own(Newton):
-        form = None
-
     assert LinearExperts().form is not None
     assert LinearExperts(rules=(Newton(), Own())).form is None
+    assert LinearExperts(maps=(Identity(), OwnMap())).form is None
+
+
+@pytest.mark.parametrize("parts", [{"rules": (Newton(), Own())}, {"maps": (Identity(), OwnMap(n_features=4))}])
+def test_parts_that_kernels_do_not_know_learn_as_those_they_know(parts):
+    known = {"rules": (Newton(), Newton()), "maps": (Identity(), RandomFourier(n_features=4))}
+    models = [PUFEClassifier(LinearExperts(**{name: each[name] for name in parts})) for each in (parts, known)]
+    for t, row in enumerate(some_rows(6, 120).tolist()):
+        keys = "abc" if t < 60 else "abcdef" if t < 80 else "def"
+        x, y = dict(zip(keys, row)), t % 3 if t % 5 else int(row[0] > 0)
+        one, other = (model.predict_proba_one(x) for model in models)
+        assert one == pytest.approx(other, abs=1e-9)
+        for model in models:
+            model.learn_one(x, y, w=1.0 if t % 2 else 2.0)
 
 
 def test_numbers_are_remembered_for_longer_than_classes():
@@ -196,3 +221,31 @@ def test_a_new_class_scores_as_the_mean_of_the_others():
     ratio, ratios = (np.log(each / (1 - each.sum(-1, keepdims=True))) for each in (odds, after))
     np.testing.assert_allclose(ratios[..., :2], ratio, atol=1e-9)
     np.testing.assert_allclose(ratios[..., 2], ratio.sum(-1) / 3, atol=1e-9)
+
+
+def test_which_features_are_drawn_anew_does_not_depend_on_which_class_is_the_first():
+    drawn = []
+    for columns in np.random.default_rng(6).normal(size=(20, 6, 3)):
+        for first in range(4):
+            scores = np.insert(columns, 0, 0.0, axis=1)
+            experts = LinearExperts(maps=(Identity(), RandomFourier(n_features=6, n_rows=2)), rules=(Newton(),))
+            task = Classification()
+            for label in "wxyz":
+                task.register(label)
+            experts.make_room(task)
+            experts.follow(Evolution(opened=1, origins=(None,)), np.ones(6) / 6)
+            for row in some_rows(1, 3):
+                experts._maps[1].learn(row, np.zeros(4), 1.0)
+            # What the models of all views and maps say, of which the mixture is one more.
+            experts._weights[2:] = np.delete(scores - scores[:, [first]], first, axis=1)[:, None, None]
+            experts.follow(Evolution(opened=1, origins=(None,), overlap=True), np.ones(6) / 6)
+            drawn.append((experts._maps[1].form.heights == 0.0).tolist())
+            assert drawn[-1] == drawn[-1 - first]
+
+
+def test_weights_of_any_size_leave_what_they_were_when_a_space_opens():
+    experts = of_three_keys()
+    experts._weights *= 1e200
+    with np.errstate(all="raise"):
+        experts.follow(Evolution(opened=1, origins=(None,), overlap=True), np.ones(18) / 18)
+    assert np.isfinite(experts._weights).all()
