@@ -310,3 +310,39 @@ def test_wide_rows_from_which_most_is_absent_do_not_count():
         laws.append(overlap.law.full())
     np.testing.assert_allclose(laws[0].mean, laws[1].mean)
     np.testing.assert_allclose(laws[0].covariance, laws[1].covariance)
+
+
+@pytest.mark.parametrize("wide", [False, True])
+@settings(deadline=None, max_examples=15)
+@given(seeds, st.integers(1, 4), st.integers(2, 4), st.integers(0, 64))
+def test_a_law_of_two_spaces_follows_what_becomes_of_the_slots(wide, seed, p, w, n):
+    """New entries are independent, what is kept has its law, and other units are other units: also of settled rows."""
+    rng = np.random.default_rng(seed)
+    law, coefficients, noise = world(rng, p, w)
+    rows, counts = both(rng, law, coefficients, noise, n).reshape(n, p + w), np.full((2, p), 50.0)
+    overlap = WideOverlap(LowRankGaussian.from_full(law, p), counts, w) if wide else Overlap(law, counts, w)
+    for end in range(1, n + 1):
+        overlap.learn(rows[:end], 1)
+    overlap.settle(rows, n)
+    overlap.finish(rows[n:])
+
+    def whole():
+        return overlap.law.full() if wide else overlap.law
+
+    before = whole()
+    overlap.extend(1)
+    np.testing.assert_allclose(whole().mean, np.append(before.mean, 0.0))
+    np.testing.assert_allclose(whole().covariance, before.extend(1).covariance, atol=1e-12)
+    np.testing.assert_array_equal(overlap.counts, np.hstack([counts + n, np.full((2, w), n), np.zeros((2, 1))]))
+    slots = np.append(np.ones(p, dtype=bool), rng.permutation(w + 1) < w)
+    overlap.keep(slots)
+    before = before.extend(1).keep(slots)
+    np.testing.assert_allclose(whole().covariance, before.covariance, atol=1e-12)
+    factor, shift = np.exp(0.3 * rng.normal(size=p + w)), rng.normal(size=p + w)
+    overlap.rescale(factor, shift)
+    np.testing.assert_allclose(whole().mean, before.rescale(factor, shift).mean)
+    np.testing.assert_allclose(whole().covariance, before.rescale(factor, shift).covariance)
+    # The settled rows are in the new units as well.
+    overlap.finish(np.empty((0, p + w)))
+    np.testing.assert_allclose(whole().mean[:p], factor[:p] * before.mean[:p] + shift[:p], atol=1e-9)
+    assert overlap.counts.shape == (2, p + w)
