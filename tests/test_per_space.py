@@ -114,15 +114,24 @@ def test_experts_sleep_where_their_row_is_not_known_and_the_current_one_never_do
 @pytest.mark.parametrize("in_overlap", [True, False])
 @pytest.mark.parametrize("previous", [True, False])
 def test_in_an_overlap_both_take_part_or_the_previous_one_alone(in_overlap, previous):
-    made = experts(in_overlap=in_overlap, roles=("current", "previous"))
+    made = experts(in_overlap=in_overlap, roles=("current",))
     follow(made, space(0, "ab", "current"), opened=2)
     follow(made, space(0, "ab", "previous"), space(1, "cd", "current"), opened=2, overlap=True)
     predicted, learned = play(made, reading(ALL, previous))
-    if in_overlap or not previous:
-        # Without previous keys it is a round like those after the overlap.
+    if in_overlap:
         assert (predicted, learned) == (those(SUMS, 0, 1), those(ROWS, 0, 1))
-    else:
+    elif previous:
         assert (predicted, learned) == (those(SUMS, 0), {})
+    else:
+        # It is a round like those after the overlap.
+        assert (predicted, learned) == (those(SUMS, 1), those(ROWS, 1))
+
+
+def test_slots_that_were_dropped_have_no_learner():
+    made = three_spaces()
+    retired = space(0, "ab", "retired"), space(1, "cd", "retired"), space(9, "f", "retired")
+    follow(made, *retired, space(2, "e", "current"))
+    assert play(made, reading(ALL)) == (SUMS, ROWS)
 
 
 def test_one_more_learner_reads_what_is_present():
