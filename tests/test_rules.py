@@ -121,17 +121,17 @@ def test_where_nothing_fades_newton_comes_to_rest(forgetting, max_size, plain, m
     rule, row = begin(Newton(forgetting=forgetting, max_size=max_size), 2), np.array([0.1, 0.0])
     at_first = inverse(rule, 2)[0, 0]
     # Nearly all that it takes, at once.
-    gains(rule, row, 90.0 / at_first * 1e6)
+    gains(rule, row, 90.0 / at_first * 1e9)
     before = inverse(rule, 2)
     for _ in range(1000):
-        gains(rule, row, 0.1 / at_first * 1e6)
+        gains(rule, row, 0.1 / at_first * 1e9)
         after = inverse(rule, 2)
         if np.array_equal(after, before):
             break
         before = after
     else:
         pytest.fail("it never rests")
-    assert 0.99e-6 <= after[0, 0] / at_first <= 1e-6
+    assert 0.99e-9 <= after[0, 0] / at_first <= 1e-9
     # Of another direction it learns as ever, and then something fades again.
     gains(rule, [0.1, 1.0], 10.0)
     close(inverse(rule, 2)[1, 1], 1.0 / (forgetting / after[1, 1] + 10.0), rtol=1e-4)

@@ -97,7 +97,7 @@ class Newton(UpdateRule):
 
     so the prior fades as the samples do, and so do rounding errors. In a round that leaves the trace of P no smaller
     than it was at first, nothing fades, and the sample adds $h_t x_t x_t^T / \\lambda$; it adds nothing once $x^T P x$ is
-    a millionth of what it was before any round, so that rounding errors do not add up without end there either. Costs
+    a billionth of what it was before any round, so that rounding errors do not add up without end there either. Costs
     O(d²) a step; above `max_size` inputs only the diagonal of the sum is kept, and a step costs O(d).
 
     Parameters

@@ -463,7 +463,7 @@ def strengthen(hedge: Hedge) -> None:
 LARGE = 1e6
 #: Rounding errors fade as the samples do. Where nothing fades they stay, so P comes to rest where it is less than this
 #: share of what it was before anything was learned.
-CERTAIN = 1e-6
+CERTAIN = 1e-9
 
 
 def directions(views: Array, bend: float, learn_from: int, rule: RuleForm) -> tuple[Array, Array]:
