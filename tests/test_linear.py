@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from river_pufe import PUFEClassifier, PUFERegressor, kernels
-from river_pufe.experts import Identity, ImplicitGradient, LinearExperts, Neighbours, Newton, RandomFourier
+from river_pufe.experts import FeatureMap, Identity, ImplicitGradient, LinearExperts, Neighbours, Newton, RandomFourier
 from river_pufe.recovery.evolution import Evolution
 from river_pufe.recovery.linear_map import Affine
 from river_pufe.tasks import Classification, Regression
@@ -249,3 +249,27 @@ def test_weights_of_any_size_leave_what_they_were_when_a_space_opens():
     with np.errstate(all="raise"):
         experts.follow(Evolution(opened=1, origins=(None,), overlap=True), np.ones(18) / 18)
     assert np.isfinite(experts._weights).all()
+
+
+class Squares(Identity):
+    """A map of another make: squares of the row, which do not follow from other squares."""
+
+    name, per_slot = "squares", False
+    form = None
+    pull_back = FeatureMap.pull_back
+
+    def __call__(self, rows):
+        return np.square(rows)
+
+    def rescale(self, units):
+        return None
+
+
+def test_what_features_that_are_lost_have_said_is_lost_where_it_does_not_follow_from_others():
+    experts, rows = of_three_keys(maps=(Identity(trust=0.0), Squares())), some_rows(2)
+    recover = Affine(np.ones((1, 1)), np.array([[1.0, -1.0]]), np.zeros(1), np.zeros(1))
+    whole = np.array([np.insert(row, 1, recover(row)) for row in rows])
+    weights = experts._weights[5, 0, 1, 0]
+    before = scores(experts, whole)[..., 1] - weights * np.square(whole[:, 1])[:, None, None] * [1.0, 0.0]
+    experts.follow(Evolution(keep=np.array([True, False, True]), recover=recover), np.ones(6) / 6)
+    np.testing.assert_allclose(scores(experts, rows)[..., 0, 1], before[..., 0])
