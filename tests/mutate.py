@@ -70,7 +70,7 @@ class Mutant:
     write: typing.Callable[[], str] = dataclasses.field(repr=False, compare=False)
     #: Where the block of statements begins that is mutated; 0: what is run when the module is imported.
     block: int = dataclasses.field(repr=False, compare=False)
-    #: What the number is called that is another one: constants of a module or class, or a parameter; empty if it is none.
+    #: What the number is called that is another one, a constant or a parameter; empty if it has no name.
     number: str = dataclasses.field(default="", repr=False, compare=False)
 
     def __str__(self) -> str:
@@ -122,10 +122,11 @@ def _number(site: _Site) -> str:
     """What a number is called that has a name."""
     if not isinstance(site.node, ast.Constant) or isinstance(site.node.value, bool | str):
         return ""
-    if not site.parameter and (site.block or not isinstance(site.statement, ast.Assign)):
-        return ""
-    name = site.parameter or ast.unparse(typing.cast(ast.Assign, site.statement).targets[0])
-    return f"{site.function.removesuffix('.__init__')}.{name.strip('()')}".lstrip(".")
+    name = site.parameter
+    if not name and not site.block and isinstance(site.statement, ast.Assign | ast.AnnAssign):
+        targets = site.statement.targets if isinstance(site.statement, ast.Assign) else [site.statement.target]
+        name = ast.unparse(targets[0])
+    return name and f"{site.function.removesuffix('.__init__')}.{name.strip('()')}".lstrip(".")
 
 
 def _sites(tree: ast.Module) -> Iterator[_Site]:

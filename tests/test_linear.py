@@ -12,7 +12,6 @@ from river_pufe.recovery.linear_map import Affine
 from river_pufe.tasks import Classification, Regression
 
 
-
 class Own(Newton):
     """A rule that the kernels do not know."""
 

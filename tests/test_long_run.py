@@ -22,8 +22,8 @@ from river_pufe.experts.rules import Newton
 from river_pufe.recovery.linear_map import Affine
 
 PERIOD, OVERLAP, WIDTH, RANK = 1000, 40, 6, 3
-#: How far the inverse of a rule may be from the direct one, relatively, for each round, and the round from which on it is
-#: no more: rounding errors fade as the samples do, and where nothing fades, a rule comes to rest.
+#: How far the inverse of a rule may be from the direct one, relatively, for each round, and the round from which on it
+#: is no more: rounding errors fade as the samples do, and where nothing fades, a rule comes to rest.
 PER_ROUND, AT_REST = 1e-13, 1_000_000_000
 #: How far a map may be from what it was in the first units: here they do not.
 OF_MAPS = 1e-11

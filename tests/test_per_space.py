@@ -177,8 +177,10 @@ def test_a_space_of_keys_that_return_starts_from_what_was_known_of_most_of_them(
     learner.rows.append("more")
     assert "more" not in made._learners[1].rows
     # Where as many have been in two spaces it is the later one, and none where most are new.
-    for number, origins, expected in ((4, ((0, 0), (1, 1)), 1), (5, ((1, 1), (0, 0)), 1), (6, (None, None, (0, 0)), None)):
-        follow(made, *retired, space(number, "yz", "current"), opened=2, overlap=True, origins=origins)
+    tied, turned, new = ((0, 0), (1, 1)), ((1, 1), (0, 0)), (None, None, (0, 0))
+    for number, origins, expected in ((4, tied, 1), (5, turned, 1), (6, new, None)):
+        opened = len(origins)
+        follow(made, *retired, space(number, "xyz"[:opened], "current"), opened=opened, overlap=True, origins=origins)
         known = [({}, expected, 1.0)] if expected is not None and "older" in roles else []
         assert made._learners[number].rows == known
 

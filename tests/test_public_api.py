@@ -148,7 +148,7 @@ def test_numbers_out_of_range_are_refused_by_name(cls, name, value):
 
 @pytest.mark.parametrize(("cls", "name"), list(numbers_of_parts()))
 def test_the_range_is_the_one_that_the_message_tells(cls, name):
-    with pytest.raises(ValueError) as refusal:
+    with pytest.raises(ValueError, match=name) as refusal:
         cls(**{name: -1})
     message = str(refusal.value)
     if interval := re.search(r"in ([\[(])(\d+), (\d+)([\])])", message):
