@@ -9,6 +9,7 @@ from river_pufe import PUFEClassifier, PUFERegressor, kernels
 from river_pufe.experts import FeatureMap, Identity, ImplicitGradient, LinearExperts, Neighbours, Newton, RandomFourier
 from river_pufe.recovery.evolution import Evolution
 from river_pufe.recovery.linear_map import Affine
+from river_pufe.recovery.scaling import NewUnits
 from river_pufe.tasks import Classification, Regression
 
 
@@ -272,3 +273,15 @@ def test_what_features_that_are_lost_have_said_is_lost_where_it_does_not_follow_
     before = scores(experts, whole)[..., 1] - weights * np.square(whole[:, 1])[:, None, None] * [1.0, 0.0]
     experts.follow(Evolution(keep=np.array([True, False, True]), recover=recover), np.ones(6) / 6)
     np.testing.assert_allclose(scores(experts, rows)[..., 0, 1], before[..., 0])
+
+
+def test_scores_are_what_they_were_in_new_units_of_the_rows():
+    """Of numbers; what is learned of classes is not followed."""
+    experts, rows, shift = of_three_keys(), some_rows(3), np.array([0.3, -0.2, 0.1])
+    # Nearness has the same unit for all slots; the second-order rule assumes something else in units that differ more.
+    units = NewUnits(np.full(3, 1.05), shift, np.full(3, 100.0))
+    before = scores(experts, rows)
+    experts.rescale(units, Classification())
+    np.testing.assert_array_equal(scores(experts, rows), before)
+    experts.rescale(units, TASK)
+    np.testing.assert_allclose(scores(experts, 1.05 * rows + shift), before, rtol=1e-6, atol=1e-9)
