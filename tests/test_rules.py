@@ -277,6 +277,21 @@ def test_units_of_hardly_any_values_are_not_followed(prototype):
         close(inverse(rule, 3), np.linalg.inv(precision(rule, 3)))
 
 
+@pytest.mark.parametrize("rough", [[1], [2], [1, 3], [1, 2, 3]])
+def test_of_inputs_in_rough_units_nothing_is_known_in_the_new_ones(rough):
+    """And of the constant where all others are rough; what is known of the others stays as it is."""
+    rule, rng = begin(Newton(), 4), np.random.default_rng(0)
+    for row in in_units(rng.normal(size=(20, 3)), 1.0, 0.0):
+        gains(rule, row)
+    before, seen = inverse(rule, 4), np.where(np.isin(np.arange(1, 4), rough), 1.0, 100.0)
+    rule.rescale(NewUnits(np.array([1.0, 1.05, 0.98, 1.02]), np.zeros(4), np.append(math.inf, seen)), np.zeros(4))
+    after, new = inverse(rule, 4), np.isin(np.arange(4), rough if len(rough) < 3 else [0, *rough])
+    close(after[new], np.eye(4)[new] / (rule.prior * 2.0))
+    kept = np.ix_(~new, ~new)
+    factor = np.array([1.0, 1.05, 0.98, 1.02])
+    close(after[kept], (before / factor / factor[:, None])[kept])
+
+
 STREAMS = ["normal", "constant", "one at a time", "collinear", "certain", "widening", "cut"]
 
 
