@@ -410,3 +410,42 @@ def test_a_law_of_two_spaces_follows_what_becomes_of_the_slots(wide, seed, p, w,
     overlap.finish(np.empty((0, p + w)))
     np.testing.assert_allclose(whole().mean[:p], factor[:p] * before.mean[:p] + shift[:p], atol=1e-9)
     assert overlap.counts.shape == (2, p + w)
+
+
+@settings(deadline=None, max_examples=25)
+@given(seeds, st.integers(1, 6), st.integers(1, 5), st.integers(3, 40), st.integers(0, 20), st.booleans())
+def test_wide_spaces_follow_from_each_other_as_the_docstring_says(seed, p, w, n, n_settled, gaps):
+    """A plain transcription, with whole matrices and without a sketch; also where some of the rows are settled."""
+    rng = np.random.default_rng(seed)
+    law, coefficients, noise = world(rng, p, w)
+    rows, before = both(rng, law, coefficients, noise, n), LowRankGaussian.from_full(law, max(p // 2, 1))
+    overlap, n_settled = WideOverlap(before, np.ones((2, p)), w), min(n_settled, n)
+    if gaps:
+        rows[rng.random(rows.shape) < 0.3] = np.nan
+    overlap.settle(rows, n_settled)
+    overlap.finish(rows[n_settled:])
+    # What is absent is completed from its own space, and is at its mean where nothing is known of that.
+    absent = np.isnan(rows[:, :p])
+    missing = np.array([before.variance(gone).sum() for gone in absent]) / before.total
+    rows = rows[(missing < 0.6) & ~np.isnan(rows[:, p:]).all(1)]
+    rows[:, :p] = [before.complete(row, np.isnan(row)) for row in rows[:, :p]]
+    rows[np.isnan(rows)] = 0.0
+    n = len(rows)
+    assume(n >= FEWEST)
+    mean, shared, own = rows.mean(0), before.factors.T @ before.factors, np.diag(before.noise)
+    G, H = np.hsplit(rows - mean, [p])
+    evidence = []
+    for penalty in PENALTIES:
+        marginal = np.eye(n) + G @ G.T / penalty
+        rest = np.maximum((H * np.linalg.solve(marginal, H)).sum(0) / (n - 1), LEAST_NOISE)
+        evidence.append(-w * np.linalg.slogdet(marginal)[1] - (n - 1) * np.log(rest).sum())
+    penalty = PENALTIES[np.argmax(evidence)]
+    beta = np.linalg.solve(G.T @ G + penalty * np.eye(p), G.T @ H)
+    rest = np.maximum((H * np.linalg.solve(np.eye(n) + G @ G.T / penalty, H)).sum(0) / (n - 1), LEAST_NOISE)
+    leverage = np.trace((shared + own) @ np.linalg.inv(G.T @ G + penalty * np.eye(p)))
+    noise = rest * (1 + 1 / n + leverage) + (beta.T @ own @ beta).diagonal()
+    np.testing.assert_allclose(overlap.law.mean, np.append(before.mean, mean[p:] + (before.mean - mean[:p]) @ beta))
+    covariance = overlap.law.full().covariance
+    np.testing.assert_allclose(covariance[:p, :p], shared + own, atol=1e-7)
+    np.testing.assert_allclose(covariance[:p, p:], shared @ beta, atol=1e-7)
+    np.testing.assert_allclose(covariance[p:, p:], beta.T @ shared @ beta + np.diag(noise), rtol=1e-6, atol=1e-7)
