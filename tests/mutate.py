@@ -4,7 +4,8 @@ usage: python tests/mutate.py [MODULES] [--mutants 500] [--seed 1] [--seconds 60
 
 The mistakes (mutants) are other operators, comparisons, constants, defaults and return values, and statements that are
 left out. No file is changed: each mutant is served to a process of its own, which runs the tests that reach the mutated
-line, those of its module first. What no test can notice is listed in `equivalent_mutants.toml` with the reason.
+line, those of its module first. What no test can notice is listed in `equivalent_mutants.toml` with the reason, and so
+are numbers that were found by trial: another one of about that size is no mistake.
 """
 
 from __future__ import annotations
@@ -37,9 +38,8 @@ EQUIVALENT = pathlib.Path(__file__).with_name("equivalent_mutants.toml")
 MAP = ROOT / ".pytest_cache" / "reached.json"
 #: Files whose tests take long, or are about something else.
 ELSEWHERE = {
-    *("architecture", "checks", "cli", "compare", "demo", "docs", "estimators", "faults", "feeds", "files", "fleet"),
-    *("fuzz", "lives", "long_run", "mutate", "plot", "readings", "record", "river", "spark"),
-    *("streams", "threads"),
+    *("architecture", "checks", "cli", "compare", "demo", "docs", "faults", "feeds", "files", "fleet", "fuzz"),
+    *("lives", "long_run", "mutate", "plot", "readings", "record", "spark", "threads"),
 }
 #: Seconds that a mutant may take at least, and how many times as long as the tests took without it.
 PATIENCE, TIMES = 20.0, 5.0
@@ -70,6 +70,8 @@ class Mutant:
     write: typing.Callable[[], str] = dataclasses.field(repr=False, compare=False)
     #: Where the block of statements begins that is mutated; 0: what is run when the module is imported.
     block: int = dataclasses.field(repr=False, compare=False)
+    #: What the number is called that is another one, a constant or a parameter; empty if it has no name.
+    number: str = dataclasses.field(default="", repr=False, compare=False)
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line} {self.function}\n    - {self.before}\n    + {self.after}"
@@ -89,7 +91,7 @@ def mutants(path: pathlib.Path) -> list[Mutant]:
                 was, is_ = _differing(before, after)
                 name = path.relative_to(ROOT).as_posix()
                 write = functools.partial(_written, tree, replace, undo)
-                found.append(Mutant(name, line, site.function, was, is_, write, site.block))
+                found.append(Mutant(name, line, site.function, was, is_, write, site.block, _number(site)))
             undo()
     return found
 
@@ -113,6 +115,18 @@ class _Site:
     statement: ast.stmt
     function: str
     block: int
+    parameter: str = ""
+
+
+def _number(site: _Site) -> str:
+    """What a number is called that has a name."""
+    if not isinstance(site.node, ast.Constant) or isinstance(site.node.value, bool | str):
+        return ""
+    name = site.parameter
+    if not name and not site.block and isinstance(site.statement, ast.Assign | ast.AnnAssign):
+        targets = site.statement.targets if isinstance(site.statement, ast.Assign) else [site.statement.target]
+        name = ast.unparse(targets[0])
+    return name and f"{site.function.removesuffix('.__init__')}.{name.strip('()')}".lstrip(".")
 
 
 def _sites(tree: ast.Module) -> Iterator[_Site]:
@@ -134,8 +148,12 @@ def _sites(tree: ast.Module) -> Iterator[_Site]:
                 return
             if isinstance(node, ast.FunctionDef):
                 block = node.body[0].lineno
-                for default in (*node.args.defaults, *filter(None, node.args.kw_defaults)):
-                    yield from visit(default, node, name, block)
+                positional = [*node.args.posonlyargs, *node.args.args][-len(node.args.defaults) or None :]
+                pairs = [*zip(positional, node.args.defaults), *zip(node.args.kwonlyargs, node.args.kw_defaults)]
+                for argument, default in pairs:
+                    if default is not None:
+                        for site in visit(default, node, name, block):
+                            yield dataclasses.replace(site, parameter=argument.arg)
             for child in node.body:
                 yield from visit(child, None, name, block)
             return
@@ -416,10 +434,15 @@ def fate(mutant: Mutant, known: dict[str, typing.Any], most: float) -> str:
 
 
 def equivalent() -> set[tuple[str, str, str, str]]:
-    if not EQUIVALENT.exists():
-        return set()
+    """What no test can notice."""
     listed = tomllib.loads(EQUIVALENT.read_text())["mutant"]
     return {(each["path"], each["function"], each["before"], each["after"]) for each in listed}
+
+
+def by_trial() -> set[tuple[str, str]]:
+    """Modules and names of numbers that were found by trial."""
+    listed = tomllib.loads(EQUIVALENT.read_text())["number"]
+    return {(each["path"], name) for each in listed for name in each["names"]}
 
 
 def prepare() -> None:
@@ -453,8 +476,12 @@ def main() -> None:
     known = json.loads(MAP.read_text())
 
     everything = [mutant for path in sources(options.modules) for mutant in mutants(path)]
-    known_equivalent = equivalent()
-    real = [m for m in everything if (m.path, m.function, m.before, m.after) not in known_equivalent]
+    known_equivalent, numbers = equivalent(), by_trial()
+    real = [
+        m
+        for m in everything
+        if (m.path, m.function, m.before, m.after) not in known_equivalent and (m.path, m.number) not in numbers
+    ]
     drawn = real
     if options.mutants is not None and options.mutants < len(real):
         drawn = sorted(random.Random(options.seed).sample(real, options.mutants), key=lambda m: (m.path, m.line))

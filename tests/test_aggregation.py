@@ -317,29 +317,35 @@ def test_horizon_of_hedge_bounds_its_regret():
         assert total - each.min() <= math.sqrt(T * math.log(4) / 2)
 
 
-@pytest.mark.parametrize("horizon", [None, 4, 30])
-@pytest.mark.parametrize("n", [2, 3])
-def test_fixed_share_draws_as_fesl_s(horizon, n):
-    """v = α · exp(−η ℓ), α ∝ δ Σ v / n + (1 − δ) v: how often each expert is drawn, over many seeds."""
-    rng = np.random.default_rng(0)
-    played = rng.random(size=(6, n))
-    expected = [np.full(n, 1 / n)]
-    for t, losses in enumerate(played, 1):
+@settings(deadline=None, max_examples=40)
+@given(games(), st.none() | st.integers(1, 50))
+def test_fixed_share_has_the_shares_of_fesl_s(game, horizon):
+    """v = α · exp(−η ℓ), α ∝ δ Σ v / n + (1 − δ) v, with no loss for those asleep."""
+    n = game[0].shape[1]
+    fixed_share, alpha = begin(FixedShare(horizon), n), np.full(n, 1 / n)
+    for t, (losses, awake) in enumerate(zip(*game), 1):
+        np.testing.assert_allclose(fixed_share.strengths(), alpha, rtol=1e-9)
+        fixed_share.update(losses, 0.0, awake)
         T = max(horizon or t, 3)
         delta = 1 / (T - 1)
         entropy = -delta * math.log(delta) - (1 - delta) * math.log(1 - delta)
-        v = expected[-1] * np.exp(-math.sqrt(8 / T * (2 * math.log(n) + (T - 1) * entropy)) * losses)
+        v = alpha * np.exp(-math.sqrt(8 / T * (2 * math.log(n) + (T - 1) * entropy)) * losses * awake)
         mixed = delta * v.sum() / n + (1 - delta) * v
-        expected.append(mixed / mixed.sum())
-    n_seeds = 1000
-    drawn = np.zeros((len(expected), n))
+        alpha = mixed / mixed.sum()
+
+
+def test_fixed_share_draws_each_expert_as_often_as_its_share():
+    """Over many seeds, in the first round and after losses, also where one expert is asleep."""
+    n_seeds, drawn, asleep = 2000, np.zeros((2, 3)), np.zeros(3)
     for seed in range(n_seeds):
-        fixed_share = begin(FixedShare(horizon, seed), n)
-        for t, losses in enumerate(played):
-            drawn[t] += play(fixed_share, losses, np.ones(n))
-        drawn[-1] += fixed_share.weights(np.ones(n))
-    deviation = np.sqrt(np.multiply(expected, 1 - np.array(expected)) / n_seeds)
-    assert (np.abs(drawn / n_seeds - expected) <= 4.5 * deviation + 1e-9).all()
+        fixed_share = begin(FixedShare(30, seed), 3)
+        drawn[0] += play(fixed_share, np.array([0.0, 1.0, 0.5]), np.ones(3))
+        drawn[1] += fixed_share.weights(np.ones(3))
+        asleep += fixed_share.weights(np.array([1.0, 0.0, 1.0]))
+    shares = fixed_share.strengths()
+    awake = shares * [1.0, 0.0, 1.0] / (shares[0] + shares[2])
+    for counted, expected in ((drawn[0], np.full(3, 1 / 3)), (drawn[1], shares), (asleep, awake)):
+        assert (np.abs(counted / n_seeds - expected) <= 4.5 * np.sqrt(expected * (1 - expected) / n_seeds)).all()
 
 
 @settings(deadline=None, max_examples=40)

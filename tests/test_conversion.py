@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from river_pufe.recovery.conversion import NONE, Conversion, find_conversion
+from river_pufe.recovery.conversion import NONE, Conversion, find_conversion, follows
 
 factors = st.floats(-1e3, 1e3).filter(lambda factor: abs(factor) > 1e-3)
 conversions = st.builds(Conversion, factors, st.floats(-1e3, 1e3))
@@ -85,5 +85,22 @@ def test_a_lone_key_is_converted_only_after_a_gross_change_by_a_common_unit():
     assert find_conversion(read * 4.184, expected, 10.0, False, True) is None
 
 
+@pytest.mark.parametrize("unit", [1e-4, 1.0, 1e4])
+def test_a_change_is_gross_in_any_unit(unit):
+    """By the level, in deviations: where it stays, a lone key may have come to rest for a while."""
+    rng = np.random.default_rng(0)
+    for level, found in ((68.0, (1000.0, 0.0)), (20.0, None)):
+        read, expected = unit * rng.normal(level, 10, size=24), unit * np.full(24, level)
+        assert find_conversion(read / 1000, expected, 10.0 * unit, False, True) == found
+
+
 def test_what_never_varied_has_no_conversion():
     assert find_conversion(np.arange(24.0), np.ones(24), 0.0, True, True) is None
+    assert not follows(np.arange(24.0), np.ones(24))
+
+
+def test_no_conversion_is_beyond_what_numbers_can_say():
+    expected, read = readings(0.1)
+    assert follows(1e-300 * read, expected)
+    assert not follows(1e-310 * read, expected)
+    assert find_conversion(1e-310 * read, expected, 0.1, True, True) is None

@@ -159,6 +159,17 @@ def test_random_features_survive_a_change_exactly(seed, gone, left):
     close(fourier(rows), before)
 
 
+@pytest.mark.parametrize("known", [1, 3])
+def test_units_may_change_while_features_wait(known):
+    """Rows that have come are in the new units as well."""
+    rows, units = np.random.default_rng(0).normal(size=(4, 2)), NewUnits(np.array([2.0, 0.5]), np.ones(2), np.ones(2))
+    moved, told = begin(RandomFourier(n_features=6, n_rows=4), rows[:known]), units.factor * rows + units.shift
+    moved.rescale(units)
+    for row in told[known:]:
+        moved.learn(row, np.zeros(1), 1.0)
+    close(moved(told), begin(RandomFourier(n_features=6, n_rows=4), told)(told))
+
+
 def test_features_wait_for_their_rows():
     fourier = begin(RandomFourier(n_features=6, n_rows=3), np.eye(4)[:2])
     assert not fourier(np.ones((1, 4))).any()
@@ -166,8 +177,9 @@ def test_features_wait_for_their_rows():
     assert fourier(np.ones((1, 4))).all()
 
 
-def test_features_wait_until_rows_differ():
-    fourier = begin(RandomFourier(n_features=6, n_rows=3), np.ones((20, 2)))
+@pytest.mark.parametrize("value", [0.0, 1.0, 1 / 3])
+def test_features_wait_until_rows_differ(value):
+    fourier = begin(RandomFourier(n_features=6, n_rows=3), np.full((20, 2), value))
     assert not fourier(np.ones((1, 2))).any()
     for row in np.random.default_rng(0).normal(size=(3, 2)):
         fourier.learn(row, np.zeros(1), 1.0)

@@ -347,7 +347,8 @@ def test_events_are_told_in_full(tmp_path):
     found = lines_of(events)
     assert found[0] == {"line": 2, "time": "day 0", "round": 0, "kind": "opened", "keys": ["old a", "old b"]}
     assert [event["kind"] for event in found].count("overlap ended") == 1
-    rows = list(csv.DictReader(predictions.open()))
+    with predictions.open() as file:
+        rows = list(csv.DictReader(file))
     assert rows[0]["prediction"] == ""
     assert rows[5].keys() == {"file", "line", "time", "target", "prediction", "probability", "alarm"}
     assert 0 <= float(rows[5]["probability"]) <= 1

@@ -105,3 +105,10 @@ def test_many_samples_are_learned_as_one_after_another(seed, prototype):
         assert many.predict_one(asked) == single.predict_one(asked)
         assert many.expert_weights == single.expert_weights
         columns = [*columns[1:], f"new {batch}"] if rng.random() < 0.5 else columns[::-1]
+
+
+def test_many_samples_are_answered_before_any_label():
+    model, xs = PUFEClassifier(), [{"a": 1.0, "b": float(t)} for t in range(30)]
+    for x in xs:
+        model.observe_one(x)
+    assert model.predict_proba_many(pd.DataFrame(xs)).to_dict("records") == [model.predict_proba_one(x) for x in xs]

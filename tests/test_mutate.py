@@ -21,6 +21,10 @@ def test_equivalent_mutants_are_mutants():
     assert mutate.equivalent() <= known
 
 
+def test_numbers_that_were_found_by_trial_are_numbers_of_the_modules():
+    assert mutate.by_trial() <= {(mutant.path, mutant.number) for mutant in EVERYTHING if mutant.number}
+
+
 def test_blocks_that_are_noted_are_those_of_the_mutants():
     for path in mutate.sources(mutate.MODULES):
         module = path.relative_to(mutate.ROOT).as_posix()

@@ -6,7 +6,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -14,7 +14,9 @@ from river_pufe.kernels import plain
 from river_pufe.recovery import monotone
 from river_pufe.recovery.gaussian import Gaussian
 from river_pufe.recovery.low_rank import LowRankGaussian
-from river_pufe.recovery.overlap import LEAST_NOISE, PENALTIES, Moments, Overlap, best_penalty, regress
+from river_pufe.recovery.overlap import _CAUTION as CAUTION
+from river_pufe.recovery.overlap import _CONVERGED as CONVERGED
+from river_pufe.recovery.overlap import FEWEST, LEAST_NOISE, PENALTIES, Moments, Overlap, best_penalty, regress
 from river_pufe.recovery.wide import WideOverlap
 
 seeds = st.integers(0, 2**32 - 1)
@@ -109,6 +111,24 @@ def test_the_regression_is_a_ridge_with_a_penalty_for_each_input(seed, p, w, n):
     np.testing.assert_allclose(fit.noise, np.maximum((Y * (marginal @ Y)).sum(0) / (n - 1), LEAST_NOISE), rtol=1e-6)
 
 
+@settings(deadline=None, max_examples=30)
+@given(seeds, st.integers(1, 4), st.integers(1, 3), st.integers(4, 30), st.integers(0, 30))
+def test_the_penalties_come_from_em_and_stay_on_the_grid(seed, p, w, n, steps):
+    """MacKay's update, with as much belief in a common penalty as five outputs have, until nothing moves by 2 %."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p)) * rng.choice([0.0, 1.0, 1e3], size=p)
+    own = moments(np.hstack([X, X @ rng.normal(size=(p, w)) * rng.integers(2) + rng.normal(size=(n, w))]))
+    penalties = np.ones(p)
+    for _ in range(steps):
+        fit = regress(own, penalties, 0)
+        found = (fit.coefficients**2 / fit.noise).sum(1) + w * fit.uncertainty.diagonal()
+        better = np.clip((w + 5) / (found + 5 * found.sum() / (p * w)), PENALTIES.min(), PENALTIES.max())
+        if np.abs(np.log(better / penalties)).max() < 0.02:
+            break
+        penalties = better
+    np.testing.assert_allclose(regress(own, np.ones(p), steps).penalties, penalties)
+
+
 @settings(deadline=None, max_examples=20)
 @given(seeds, st.integers(1, 4), st.integers(1, 3), st.integers(4, 12))
 def test_the_common_penalty_has_the_largest_marginal_likelihood(seed, p, w, n):
@@ -129,30 +149,74 @@ def test_the_common_penalty_has_the_largest_marginal_likelihood(seed, p, w, n):
     assert evidence(best_penalty(moments(rows), p)) == pytest.approx(best, rel=1e-6, abs=1e-6)
 
 
-@settings(deadline=None, max_examples=20)
-@given(seeds, st.integers(1, 5), st.integers(1, 4), st.integers(3, 40))
-def test_without_gaps_it_is_the_factored_likelihood(seed, p, w, n):
-    """A plain transcription of the formulas in the docstring."""
-    rng = np.random.default_rng(seed)
-    law, coefficients, noise = world(rng, p, w)
-    rows, known = both(rng, law, coefficients, noise, n), 500.0
-    answer = learned(law, rows, known)
-    own = moments(rows)
-    fit = regress(own, np.full(p, best_penalty(own, p)), steps=8)
+def expectations(mean, precision, rows):
+    """Rows as they are expected, and the sum of the covariances of what is absent, one row after the other."""
+    covariance, expected, spread = np.linalg.inv(precision), rows.copy(), np.zeros_like(precision)
+    for row in expected:
+        gone = np.isnan(row)
+        gain = covariance[np.ix_(gone, ~gone)] @ np.linalg.inv(covariance[np.ix_(~gone, ~gone)])
+        row[gone] = mean[gone] + gain @ (row - mean)[~gone]
+        spread[np.ix_(gone, gone)] += covariance[np.ix_(gone, gone)] - gain @ covariance[np.ix_(~gone, gone)]
+    return expected, spread
+
+
+def transcription(law, rows, known):
+    """Variational EM, and the factored likelihood at its end, as the docstrings say it; mean and covariance."""
+    p, w = len(law.mean), rows.shape[1] - len(law.mean)
+    rows = rows[~np.isnan(rows[:, :p]).all(1) & ~np.isnan(rows[:, p:]).all(1)]
+    n, n_absent = len(rows), np.isnan(rows).sum()
+    mean, precision = np.append(law.mean, np.nanmean(rows[:, p:], axis=0)), np.eye(p + w)
+    precision[:p, :p] = np.linalg.inv(law.covariance)
+    expected, spread = expectations(mean, precision, rows)
+    own, fit = moments(expected), None
+    penalties, steps = np.full(p, best_penalty(own, p)), 8
+    for step in range(20):
+        own = moments(expected)
+        own.scatter += spread
+        fit = regress(own, penalties, steps)
+        if not n_absent or step == 19:
+            break
+        # The density of the docstring of `Overlap._given`: its quadratic form, and where it is least.
+        (beta, uncertainty, noise, penalties), steps, before = fit, 3, expected
+        alone = np.linalg.inv(law.covariance) + CAUTION * w * uncertainty
+        through = np.vstack([-beta, np.eye(w)])
+        precision = through / noise @ through.T
+        precision[:p, :p] += alone
+        away = np.linalg.solve(alone, np.linalg.inv(law.covariance) @ (law.mean - own.mean[:p]))
+        expected, spread = expectations(own.mean + np.append(away, beta.T @ away), precision, rows)
+        if np.square(expected - before).sum() < n_absent * CONVERGED**2:
+            break
     mean = (known * law.mean + n * own.mean[:p]) / (known + n)
     covariance = known * (law.covariance + np.outer(law.mean - mean, law.mean - mean))
     covariance += own.scatter[:p, :p] + n * np.outer(own.mean[:p] - mean, own.mean[:p] - mean)
     covariance /= known + n
-    apart, away = (rows - own.mean)[:, :p], mean - own.mean[:p]
+    apart, away = (expected - own.mean)[:, :p], mean - own.mean[:p]
     leverage = np.trace(covariance @ fit.uncertainty) + away @ fit.uncertainty @ away
-    used = np.array([row @ fit.uncertainty @ row for row in apart])
+    used = np.array([row @ fit.uncertainty @ row for row in apart]) + np.trace(spread[:p, :p] @ fit.uncertainty) / n
     leverage = (leverage + min(leverage, (used / np.maximum(1 - used - 1 / n, 1e-3)).mean())) / 2
     beta = fit.coefficients
-    np.testing.assert_allclose(answer.mean, np.append(mean, own.mean[p:] + away @ beta), rtol=1e-6, atol=1e-8)
-    np.testing.assert_allclose(answer.covariance[:p, :p], covariance, rtol=1e-6, atol=1e-8)
-    np.testing.assert_allclose(answer.covariance[:p, p:], covariance @ beta, rtol=1e-6, atol=1e-8)
-    spread = beta.T @ covariance @ beta + np.diag(fit.noise * (1 + 1 / n + leverage))
-    np.testing.assert_allclose(answer.covariance[p:, p:], spread, rtol=1e-6, atol=1e-8)
+    across = covariance @ beta
+    spread = beta.T @ across + np.diag(fit.noise * (1 + 1 / n + leverage))
+    return np.append(mean, own.mean[p:] + away @ beta), np.block([[covariance, across], [across.T, spread]])
+
+
+@pytest.mark.parametrize("gaps", ["none", "vanishing", "anywhere"])
+@settings(deadline=None, max_examples=15)
+@given(seeds, st.integers(1, 5), st.integers(1, 4), st.integers(5, 40))
+def test_it_is_the_factored_likelihood(gaps, seed, p, w, n):
+    rng = np.random.default_rng(seed)
+    law, coefficients, noise = world(rng, p, w)
+    rows, known = both(rng, law, coefficients, noise, n), 500.0
+    if gaps == "vanishing":
+        rows = vanishing(rng, rows, p)
+    elif gaps == "anywhere":
+        rows[3:][rng.random((n - 3, p + w)) < 0.3] = np.nan
+    assume((~np.isnan(rows[:, :p]).all(1)).sum() >= FEWEST)
+    overlap = Overlap(law, np.full((2, p), known), w)
+    overlap.finish(rows)
+    mean, covariance = transcription(law, rows, known)
+    np.testing.assert_allclose(overlap.law.mean, mean, rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(overlap.law.covariance, covariance, rtol=1e-5, atol=1e-7)
 
 
 @pytest.mark.parametrize("wide", [False, True])
@@ -295,3 +359,93 @@ def test_the_noise_of_an_exact_relation_is_the_least_there_is(n):
     moments = Moments(float(n), rows.mean(0), around.T @ around)
     found = regress(moments, np.full(2, 1e-12), 0)
     np.testing.assert_allclose(found.noise, LEAST_NOISE)
+
+
+def test_wide_rows_from_which_most_is_absent_do_not_count():
+    law, coefficients, noise = world(np.random.default_rng(0), 5, 3)
+    rows = both(np.random.default_rng(1), law, coefficients, noise, 20)
+    faint, unseen = rows[:5].copy(), rows[5:10].copy()
+    faint[:, :4], unseen[:, 5:] = np.nan, np.nan
+    wide = LowRankGaussian(law.mean, np.zeros((0, 5)), law.covariance.diagonal())
+    laws = []
+    for these in (rows, np.vstack([rows, faint, unseen])):
+        overlap = WideOverlap(wide, np.ones((2, 5)), 3)
+        overlap.finish(these)
+        laws.append(overlap.law.full())
+    np.testing.assert_allclose(laws[0].mean, laws[1].mean)
+    np.testing.assert_allclose(laws[0].covariance, laws[1].covariance)
+
+
+@pytest.mark.parametrize("wide", [False, True])
+@settings(deadline=None, max_examples=15)
+@given(seeds, st.integers(1, 4), st.integers(2, 4), st.integers(0, 64))
+def test_a_law_of_two_spaces_follows_what_becomes_of_the_slots(wide, seed, p, w, n):
+    """New entries are independent, what is kept has its law, and other units are other units: also of settled rows."""
+    rng = np.random.default_rng(seed)
+    law, coefficients, noise = world(rng, p, w)
+    rows, counts = both(rng, law, coefficients, noise, n).reshape(n, p + w), np.full((2, p), 50.0)
+    overlap = WideOverlap(LowRankGaussian.from_full(law, p), counts, w) if wide else Overlap(law, counts, w)
+    for end in range(1, n + 1):
+        overlap.learn(rows[:end], 1)
+    overlap.settle(rows, n)
+    overlap.finish(rows[n:])
+
+    def whole():
+        return overlap.law.full() if wide else overlap.law
+
+    before = whole()
+    overlap.extend(1)
+    np.testing.assert_allclose(whole().mean, np.append(before.mean, 0.0))
+    np.testing.assert_allclose(whole().covariance, before.extend(1).covariance, atol=1e-12)
+    np.testing.assert_array_equal(overlap.counts, np.hstack([counts + n, np.full((2, w), n), np.zeros((2, 1))]))
+    slots = np.append(np.ones(p, dtype=bool), rng.permutation(w + 1) < w)
+    overlap.keep(slots)
+    before = before.extend(1).keep(slots)
+    np.testing.assert_allclose(whole().covariance, before.covariance, atol=1e-12)
+    factor, shift = np.exp(0.3 * rng.normal(size=p + w)), rng.normal(size=p + w)
+    overlap.rescale(factor, shift)
+    np.testing.assert_allclose(whole().mean, before.rescale(factor, shift).mean)
+    np.testing.assert_allclose(whole().covariance, before.rescale(factor, shift).covariance)
+    # The settled rows are in the new units as well.
+    overlap.finish(np.empty((0, p + w)))
+    np.testing.assert_allclose(whole().mean[:p], factor[:p] * before.mean[:p] + shift[:p], atol=1e-9)
+    assert overlap.counts.shape == (2, p + w)
+
+
+@settings(deadline=None, max_examples=25)
+@given(seeds, st.integers(1, 6), st.integers(1, 5), st.integers(3, 40), st.integers(0, 20), st.booleans())
+def test_wide_spaces_follow_from_each_other_as_the_docstring_says(seed, p, w, n, n_settled, gaps):
+    """A plain transcription, with whole matrices and without a sketch; also where some of the rows are settled."""
+    rng = np.random.default_rng(seed)
+    law, coefficients, noise = world(rng, p, w)
+    rows, before = both(rng, law, coefficients, noise, n), LowRankGaussian.from_full(law, max(p // 2, 1))
+    overlap, n_settled = WideOverlap(before, np.ones((2, p)), w), min(n_settled, n)
+    if gaps:
+        rows[rng.random(rows.shape) < 0.3] = np.nan
+    overlap.settle(rows, n_settled)
+    overlap.finish(rows[n_settled:])
+    # What is absent is completed from its own space, and is at its mean where nothing is known of that.
+    absent = np.isnan(rows[:, :p])
+    missing = np.array([before.variance(gone).sum() for gone in absent]) / before.total
+    rows = rows[(missing < 0.6) & ~np.isnan(rows[:, p:]).all(1)]
+    rows[:, :p] = [before.complete(row, np.isnan(row)) for row in rows[:, :p]]
+    rows[np.isnan(rows)] = 0.0
+    n = len(rows)
+    assume(n >= FEWEST)
+    mean, shared, own = rows.mean(0), before.factors.T @ before.factors, np.diag(before.noise)
+    G, H = np.hsplit(rows - mean, [p])
+    evidence = []
+    for penalty in PENALTIES:
+        marginal = np.eye(n) + G @ G.T / penalty
+        rest = np.maximum((H * np.linalg.solve(marginal, H)).sum(0) / (n - 1), LEAST_NOISE)
+        evidence.append(-w * np.linalg.slogdet(marginal)[1] - (n - 1) * np.log(rest).sum())
+    penalty = PENALTIES[np.argmax(evidence)]
+    beta = np.linalg.solve(G.T @ G + penalty * np.eye(p), G.T @ H)
+    rest = np.maximum((H * np.linalg.solve(np.eye(n) + G @ G.T / penalty, H)).sum(0) / (n - 1), LEAST_NOISE)
+    leverage = np.trace((shared + own) @ np.linalg.inv(G.T @ G + penalty * np.eye(p)))
+    noise = rest * (1 + 1 / n + leverage) + (beta.T @ own @ beta).diagonal()
+    np.testing.assert_allclose(overlap.law.mean, np.append(before.mean, mean[p:] + (before.mean - mean[:p]) @ beta))
+    covariance = overlap.law.full().covariance
+    np.testing.assert_allclose(covariance[:p, :p], shared + own, atol=1e-7)
+    np.testing.assert_allclose(covariance[:p, p:], shared @ beta, atol=1e-7)
+    np.testing.assert_allclose(covariance[p:, p:], beta.T @ shared @ beta + np.diag(noise), rtol=1e-6, atol=1e-7)

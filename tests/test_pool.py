@@ -116,13 +116,17 @@ def test_a_pool_is_remembered():
 
 
 class Demanding(base.Classifier):
-    """Takes complete rows only."""
+    """Takes rows of the keys of the first one only."""
+
+    def __init__(self):
+        self.keys = None
 
     def learn_one(self, x, y):
-        assert len(x) == 2
+        self.predict_proba_one(x)
+        self.keys = x.keys()
 
     def predict_proba_one(self, x):
-        assert len(x) == 2
+        assert self.keys in (None, x.keys())
         return {False: 0.5, True: 0.5}
 
 
@@ -130,7 +134,7 @@ def test_a_model_that_takes_complete_rows_only_gets_those():
     assert not RiverModel(Demanding()).reads_incomplete
     rng, model = np.random.default_rng(0), PUFEClassifier([LINEAR, Demanding()])
     for a, b in rng.normal(size=(200, 2)).tolist():
-        x = {"a": a, "b": b} if rng.random() < 0.7 else {"a": a}
+        x = {"a": a, "b": b} if rng.random() < 0.7 or not model.rounds else {"a": a}
         model.predict_proba_one(x)
         model.learn_one(x, a > b)
     assert "Demanding: present" not in model.expert_weights
@@ -196,3 +200,14 @@ def test_a_model_that_has_diverged_keeps_its_sign(answer, sign, task):
     (score,) = learner.scores({"a": 1.0}, task)
     assert math.isfinite(score)
     assert score == 0 if sign == 0 else score * sign > 1e3
+
+
+def test_a_model_is_told_the_weight_of_a_sample_if_it_is_not_one():
+    class Noting(linear_model.LinearRegression):
+        def learn_one(self, x, y, w=None):
+            told.append(w)
+
+    told, learner = [], RiverModel(Noting())
+    for w in (1.0, 2.5, 0.0, 0.5):
+        learner.learn({"a": 1.0}, 1.0, w, PlainRegression())
+    assert told == [None, 2.5, 0.5]

@@ -119,12 +119,14 @@ def test_members_are_documented(cls):
 # Parameters out of range.
 
 
+#: Modules of parts that users make.
+OF_PARTS = r"river_pufe\.((recovery|experts|tasks|baselines|datasets)\.)?[a-z]\w*$"
+
+
 def numbers_of_parts():
     """Each class with each of its parameters that is a number and has a default."""
-    for info in pkgutil.iter_modules(river_pufe.__path__):
-        if info.name.startswith("_") or info.ispkg:
-            continue
-        module = importlib.import_module(f"river_pufe.{info.name}")
+    modules = (info.name for info in pkgutil.walk_packages(river_pufe.__path__, "river_pufe."))
+    for module in map(importlib.import_module, filter(re.compile(OF_PARTS).match, modules)):
         for cls in vars(module).values():
             if not inspect.isclass(cls) or cls.__module__ != module.__name__ or not issubclass(cls, base.Base):
                 continue
@@ -142,6 +144,29 @@ def test_numbers_out_of_range_are_refused_by_name(cls, name, value):
     with pytest.raises(ValueError, match=name) as refusal:
         cls(**{name: value})
     assert repr(value) in str(refusal.value)
+
+
+@pytest.mark.parametrize(("cls", "name"), list(numbers_of_parts()))
+def test_the_range_is_the_one_that_the_message_tells(cls, name):
+    with pytest.raises(ValueError, match=name) as refusal:
+        cls(**{name: -1})
+    message = str(refusal.value)
+    if interval := re.search(r"in ([\[(])(\d+), (\d+)([\])])", message):
+        opening, *ends, closing = interval.groups()
+        low, high = map(int, ends)
+        inside, outside = [1e-9 + low, high - 1e-9], [low - 1e-9, high + 1e-9]
+        (inside if opening == "[" else outside).append(low)
+        (inside if closing == "]" else outside).append(high)
+    elif least := re.search(r"(\d+) or more", message):
+        inside, outside = [int(least[1]), int(least[1]) + 1], [int(least[1]) - 1e-9]
+    else:
+        above = int(re.search(r"above (\d+)", message)[1])
+        inside, outside = [above + 1e-9, above + 1], [above]
+    for value in inside:
+        cls(**{name: value})
+    for value in outside:
+        with pytest.raises(ValueError, match=name):
+            cls(**{name: value})
 
 
 @pytest.mark.parametrize(

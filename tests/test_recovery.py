@@ -470,3 +470,18 @@ def test_what_is_given_by_the_others_is_what_would_be_completed(missing):
     for found, expected in zip(at_once, RowModel.given_others(recovery._row_model, row), strict=True):
         assert not np.isnan(found).any()
         np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+def test_many_samples_are_read_at_once_where_each_has_one_view():
+    recovery, rng = FeatureRecovery(), np.random.default_rng(0)
+    rows = rng.normal(size=(60, 2))
+    for a, b in rows.tolist():
+        recovery.learn_one({"a": a, "b": b})
+    views = recovery.read_many(["b", "a"], rows[:, ::-1])
+    np.testing.assert_array_equal(views, [recovery.read({"a": a, "b": b}).views[0] for a, b in rows.tolist()])
+    gaps = np.where(np.arange(60)[:, None] == 7, np.nan, rows)
+    assert recovery.read_many(["a", "b"], gaps) is None
+    assert recovery.read_many(["a"], rows[:, :1]) is None
+    recovery.learn_one({"a": 1.0, "b": 2.0, "c": 3.0})
+    assert recovery.overlapping
+    assert recovery.read_many(["a", "b", "c"], rng.normal(size=(5, 3))) is None

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from river_pufe import kernels
 from river_pufe.experts.rules import ImplicitGradient, Newton
+from river_pufe.kernels.plain import directions
 from river_pufe.recovery.scaling import NewUnits
 
 seeds = st.integers(0, 2**32 - 1)
@@ -91,6 +92,49 @@ def test_nothing_fades_once_newton_is_as_uncertain_as_at_first(max_size):
         faded.append(np.trace(np.linalg.inv(expected)) < at_first)
         close(np.linalg.inv(inverse(rule, 2)), expected * (0.9 if faded[-1] else 1.0))
     assert set(faded) == {True, False}
+
+
+@settings(deadline=None, max_examples=40)
+@given(seeds, dimensions, st.integers(1, 30), st.sampled_from([1.0, 0.99, 0.9]))
+def test_errors_of_the_inverse_fade_as_the_samples_do(seed, d, n, forgetting):
+    """What is wrong in P⁻¹ is wrong by a factor λ less after each round, and never more."""
+    rng = np.random.default_rng(seed)
+    right, wrong = begin(Newton(forgetting=forgetting), d), begin(Newton(forgetting=forgetting), d)
+    wrong.form.inverse[:] *= 1.0 + 0.01 * rng.uniform(size=(d, d))
+    before = np.linalg.inv(inverse(wrong, d)) - np.linalg.inv(inverse(right, d))
+    for _ in range(n):
+        for row in np.linalg.qr(rng.normal(size=(d, d)))[0] * 3:
+            gains(right, row)
+            gains(wrong, row)
+    after = np.linalg.inv(inverse(wrong, d)) - np.linalg.inv(inverse(right, d))
+    size = np.abs(np.linalg.inv(inverse(right, d))).max()
+    np.testing.assert_allclose(after, forgetting ** (n * d) * before, rtol=0, atol=1e-11 * size)
+
+
+@pytest.mark.parametrize("plain", [False, True])
+@pytest.mark.parametrize("max_size", [0, 600])
+@pytest.mark.parametrize("forgetting", [0.99, 1.0])
+def test_where_nothing_fades_newton_comes_to_rest(forgetting, max_size, plain, monkeypatch):
+    """Else rounding errors would add up without end; and it rests only where it is as good as certain."""
+    if plain:
+        monkeypatch.setattr(kernels, "directions", directions)
+    rule, row = begin(Newton(forgetting=forgetting, max_size=max_size), 2), np.array([0.1, 0.0])
+    at_first = inverse(rule, 2)[0, 0]
+    # Nearly all that it takes, at once.
+    gains(rule, row, 90.0 / at_first * 1e9)
+    before = inverse(rule, 2)
+    for _ in range(1000):
+        gains(rule, row, 0.1 / at_first * 1e9)
+        after = inverse(rule, 2)
+        if np.array_equal(after, before):
+            break
+        before = after
+    else:
+        pytest.fail("it never rests")
+    assert 0.99e-9 <= after[0, 0] / at_first <= 1e-9
+    # Of another direction it learns as ever, and then something fades again.
+    gains(rule, [0.1, 1.0], 10.0)
+    close(inverse(rule, 2)[1, 1], 1.0 / (forgetting / after[1, 1] + 10.0), rtol=1e-4)
 
 
 @every_rule
@@ -231,6 +275,21 @@ def test_units_of_hardly_any_values_are_not_followed(prototype):
     assert moved.tolist() == w.tolist()
     if isinstance(rule, Newton):
         close(inverse(rule, 3), np.linalg.inv(precision(rule, 3)))
+
+
+@pytest.mark.parametrize("rough", [[1], [2], [1, 3], [1, 2, 3]])
+def test_of_inputs_in_rough_units_nothing_is_known_in_the_new_ones(rough):
+    """And of the constant where all others are rough; what is known of the others stays as it is."""
+    rule, rng = begin(Newton(), 4), np.random.default_rng(0)
+    for row in in_units(rng.normal(size=(20, 3)), 1.0, 0.0):
+        gains(rule, row)
+    before, seen = inverse(rule, 4), np.where(np.isin(np.arange(1, 4), rough), 1.0, 100.0)
+    rule.rescale(NewUnits(np.array([1.0, 1.05, 0.98, 1.02]), np.zeros(4), np.append(math.inf, seen)), np.zeros(4))
+    after, new = inverse(rule, 4), np.isin(np.arange(4), rough if len(rough) < 3 else [0, *rough])
+    close(after[new], np.eye(4)[new] / (rule.prior * 2.0))
+    kept = np.ix_(~new, ~new)
+    factor = np.array([1.0, 1.05, 0.98, 1.02])
+    close(after[kept], (before / factor / factor[:, None])[kept])
 
 
 STREAMS = ["normal", "constant", "one at a time", "collinear", "certain", "widening", "cut"]

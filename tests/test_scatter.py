@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from river_pufe.recovery.gaussian import Gaussian
+from river_pufe.recovery.low_rank import LowRankGaussian
 from river_pufe.recovery.scatter import NOISE, PRIOR, Scatter
 from river_pufe.recovery.wide import WideScatter
 
@@ -203,3 +204,124 @@ def test_completed_rows_do_not_confirm_what_completed_them():
             row = np.full(16, np.nan)
             variances = learned(hidden, law, blocks=(16,)).law.variance(np.isnan(row))
             assert variances.mean() == pytest.approx(1.0, abs=0.2)
+
+
+@settings(deadline=None, max_examples=25)
+@given(seeds, st.integers(2, 6), st.integers(1, 60), st.sampled_from([0.0, 0.3]), st.integers(1, 16))
+def test_wide_rows_are_summed_up_as_the_docstring_says(seed, d, n, missing, block):
+    """Written down without a sketch, which is exact where there are few directions."""
+    _, rows = rows_with_gaps(np.random.default_rng(seed), n, d, missing)
+    learning, law = WideScatter(counts=np.zeros((2, d))), Gaussian.standard(d)
+    mean, variance, entered = np.zeros(d), np.ones(d), []
+    for start in range(0, n, block):
+        before = learning.law
+        for row in rows[start : start + block]:
+            gone, spread, apart = np.isnan(row), np.zeros(d), np.zeros(d)
+            spread[gone] = law.variance(gone)
+            if gone.any() and len(deviations := before.deviations(gone)):
+                # Each of the deviations in its turn, up and then down.
+                turn, pick = divmod(len(entered), len(deviations))
+                apart[gone] = (-1) ** turn * np.sqrt(len(deviations)) * deviations[pick]
+            expected, step = law.complete(row, gone), 1 / (len(entered) + 1 + PRIOR)
+            variance = (1 - step) * (variance + step * (expected - mean) ** 2) + step * spread
+            entered.append(expected + apart)
+        learning.learn(rows[start : start + block], len(rows[start : start + block]))
+        mean, covariance = np.mean(entered, 0), np.cov(np.transpose(entered), bias=True)
+        noise = np.maximum(variance - covariance.diagonal(), NOISE / (len(entered) + PRIOR))
+        law = Gaussian(mean, covariance + np.diag(noise))
+        np.testing.assert_allclose(learning.law.mean, mean, atol=1e-9)
+        np.testing.assert_allclose(learning.law.full().covariance, law.covariance, atol=1e-8)
+    assert learning.counts.tolist() == [(~np.isnan(rows)).sum(0).tolist(), [n] * d]
+
+
+def wide(d):
+    return WideScatter(counts=np.zeros((2, d)))
+
+
+def full(law):
+    return law if isinstance(law, Gaussian) else law.full()
+
+
+every_scatter = pytest.mark.parametrize("make", [scatter, wide], ids=["full", "wide"])
+
+
+@every_scatter
+@settings(deadline=None, max_examples=20)
+@given(seeds, st.integers(2, 5), st.integers(0, 30), st.integers(1, 3), st.booleans())
+def test_new_entries_are_independent_of_all_others(make, seed, d, n, more, believed):
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(n, d)) + 1
+    learning = believing(make, rng, d) if believed else make(d)
+    before = full(learned(rows, learning).law)
+    learning.extend(more)
+    after, counts = full(learning.law), learning.counts
+    np.testing.assert_allclose(after.covariance[:d, :d], before.covariance, atol=1e-9)
+    np.testing.assert_allclose(after.mean[:d], before.mean, atol=1e-9)
+    assert not after.covariance[:d, d:].any()
+    assert not after.mean[d:].any()
+    variances = after.covariance.diagonal()[d:]
+    assert (np.abs(after.covariance[d:, d:] - np.diag(variances)) == 0).all()
+    assert (variances >= 1.0).all()
+    assert counts.shape == (2, d + more)
+    assert not counts[:, d:].any()
+    # And it goes on.
+    learning.settle(np.hstack([rows, np.full((n, more), np.nan)]), n)
+    learned(rng.normal(size=(5, d + more)), learning)
+    assert np.isfinite(full(learning.law).covariance).all()
+
+
+@every_scatter
+@settings(deadline=None, max_examples=20)
+@given(seeds, st.integers(2, 5), st.integers(0, 30), st.booleans(), st.integers(0, 5))
+def test_what_is_kept_is_as_if_nothing_else_had_been_seen(make, seed, d, n, believed, later):
+    rng = np.random.default_rng(seed)
+    rows, slots = rng.normal(size=(n + later, d)) + 1, rng.permutation(d) < rng.integers(1, d)
+    learning, alone = (
+        (believing(make, np.random.default_rng(seed), d) for _ in range(2)) if believed else (make(d), make(d))
+    )
+    if not believed:
+        alone = make(int(slots.sum()))
+    else:
+        alone.keep(slots)
+    learned(rows[:n], learning)
+    learning.settle(rows[:n], n)
+    learned(rows[:n, slots], alone)
+    alone.settle(rows[:n, slots], n)
+    learning.keep(slots)
+    for law in (learning, alone):
+        learned(rows[n:, slots], law)
+    np.testing.assert_allclose(full(learning.law).mean, full(alone.law).mean, atol=1e-7)
+    np.testing.assert_allclose(full(learning.law).covariance, full(alone.law).covariance, atol=1e-7)
+    np.testing.assert_array_equal(learning.counts, alone.counts)
+
+
+@every_scatter
+@settings(deadline=None, max_examples=20)
+@given(seeds, st.integers(2, 5), st.booleans())
+def test_a_belief_is_one_in_any_units(make, seed, d, moved):
+    rng = np.random.default_rng(seed)
+    learning = believing(make, rng, d)
+    believed = full(learning.law)
+    factor, shift = np.exp(rng.normal(size=d)), rng.normal(size=d)
+    if moved:
+        learning.rescale(factor, shift)
+        believed = believed.rescale(factor, shift)
+    np.testing.assert_allclose(full(learning.law).mean, believed.mean)
+    np.testing.assert_allclose(full(learning.law).covariance, believed.covariance)
+    learned(believed.mean[None], learning)
+    # One more row in the middle changes the law by the share of a row, and by some noise.
+    np.testing.assert_allclose(full(learning.law).mean, believed.mean, atol=1e-9)
+    share = 1.0 if make is wide else 1.0 / (20.0 + PRIOR + 1.0)
+    apart = full(learning.law).covariance - believed.covariance
+    off = apart - np.diag(apart.diagonal())
+    assert (np.abs(off) <= share * np.abs(believed.covariance) + 1e-9).all()
+
+
+def believing(make, rng, d):
+    """A law with a belief that rests on twenty rows."""
+    counts = np.full((2, d), 20.0)
+    if make is wide:
+        belief = LowRankGaussian(rng.normal(size=d), rng.normal(size=(1, d)), rng.uniform(0.5, 2.0, size=d))
+        return WideScatter(belief, counts)
+    factors = rng.normal(size=(d, d))
+    return Scatter(Gaussian(rng.normal(size=d), factors @ factors.T + np.eye(d)), counts)

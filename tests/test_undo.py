@@ -10,6 +10,7 @@ from river import linear_model
 
 from river_pufe import PUFEClassifier, PUFERegressor
 from river_pufe.experts import LinearExperts
+from river_pufe.undo import Undo
 
 
 class FragileClassifier(linear_model.LogisticRegression):
@@ -88,3 +89,17 @@ def test_copies_are_rare_where_all_goes_well():
         for x, y in stream(600):
             model.learn_one(x, y)
     assert FragileClassifier.copies < 60
+
+
+def test_a_model_in_which_nothing_can_raise_is_never_copied(monkeypatch):
+    def refuse(*_):
+        raise AssertionError
+
+    for name in ("prepare", "renew", "note", "take_back"):
+        monkeypatch.setattr(Undo, name, refuse)
+    model = PUFEClassifier()
+    for x, y in stream(20):
+        model.learn_one(x, y)
+        model.observe_one(x)
+    model.learn_many(pd.DataFrame([x for x, _ in stream(10)]), [y for _, y in stream(10)])
+    assert model.rounds == 50

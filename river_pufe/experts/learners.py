@@ -21,6 +21,9 @@ Features = dict[Key, float]
 _LARGE = 1e12
 #: Weights beyond this would make scores infinite.
 _FARTHEST = 1e100
+#: Made-up rows, to see what a model takes.
+_COMPLETE: tuple[Features, ...] = ({"a": 0.0, "b": 1.0}, {"a": 1.0, "b": 0.0}, {"a": 0.5, "b": 2.0})
+_INCOMPLETE: tuple[Features, ...] = ({"a": 0.0, "b": 1.0}, {"a": 1.0}, {"b": 2.0})
 
 
 class Learner(Part, abc.ABC):
@@ -164,9 +167,7 @@ class RiverModel(Learner):
     @property
     def reads_incomplete(self) -> bool:
         """Whether the model takes rows in which features are absent, as far as three made-up rows can tell."""
-        complete: list[Features] = [{"a": 0.0, "b": 1.0}, {"a": 1.0, "b": 0.0}, {"a": 0.5, "b": 2.0}]
-        incomplete: list[Features] = [{"a": 0.0, "b": 1.0}, {"a": 1.0}, {"b": 2.0}]
-        return _can_play(self.model, incomplete) or not _can_play(self.model, complete)
+        return _can_play(self.model, _INCOMPLETE) or not _can_play(self.model, _COMPLETE)
 
     def scores(self, x: Features, task: Task) -> Array:
         # Some models set themselves up at the first look, with whatever they see.
@@ -195,7 +196,7 @@ def _takes_weights(model: typing.Any) -> bool:
     return any(each.name == "w" or each.kind is each.VAR_KEYWORD for each in parameters)
 
 
-def _can_play(model: typing.Any, rows: list[Features]) -> bool:
+def _can_play(model: typing.Any, rows: tuple[Features, ...]) -> bool:
     trial, classes = model.clone(), isinstance(model, base.Classifier)
     try:
         for n, x in enumerate(rows):

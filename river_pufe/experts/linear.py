@@ -93,7 +93,7 @@ class LinearExperts(Stored, Experts):
         # The maps that have models of their own, and the rules of each map.
         self._heads = [k for k, each in enumerate(self.maps) if each.trust]
         self._rules = [[rule.clone() for rule in self.rules] for _ in self._maps]
-        self._n_slots = self._n_columns = self._n_outcomes = 0
+        self._n_slots = self._n_columns = 0
         # As in `kernels.Linear`; rounds since the latest change, and how many heads play the next one.
         self._merits: Array = np.zeros((2, len(self._heads)))
         self._n_played, self._n_playing = 0, len(self._heads)
@@ -130,20 +130,19 @@ class LinearExperts(Stored, Experts):
 
     def make_room(self, task: Task) -> None:
         more = task.n_columns - self._n_columns
-        if more or task.n_outcomes > self._n_outcomes:
-            # A class is most like the mean of the others before anything is known of it; the first one has score 0.
-            share = 1.0 / (self._n_columns + 1)
-            self._weights = _with_mean(self._weights, share, more)
-            self._retired = {number: _with_mean(weights, share, more) for number, weights in self._retired.items()}
-            self._n_columns, self._n_outcomes = task.n_columns, task.n_outcomes
-            self._rearrange([each.make_room(task.n_outcomes) for each in self._maps])
-            # What is known of one outcome is known of all: their order must not matter.
-            for each, rules in zip(self._maps, self._rules):
-                if each.of_outcomes:
-                    for rule in rules:
-                        rule.rearrange(np.full(each.n, -1))
-            self.rebuild()
-            self._try()
+        # A class is most like the mean of the others before anything is known of it; the first one has score 0.
+        share = 1.0 / (self._n_columns + 1)
+        self._weights = _with_mean(self._weights, share, more)
+        self._retired = {number: _with_mean(weights, share, more) for number, weights in self._retired.items()}
+        self._n_columns = task.n_columns
+        self._rearrange([each.make_room(task.n_outcomes) for each in self._maps])
+        # What is known of one outcome is known of all: their order must not matter.
+        for each, rules in zip(self._maps, self._rules):
+            if each.of_outcomes:
+                for rule in rules:
+                    rule.rearrange(np.full(each.n, -1))
+        self.rebuild()
+        self._try()
 
     def predict(self, reading: Reading, task: Task) -> Predicted:
         inputs = self._inputs(reading.views, task)

@@ -127,7 +127,7 @@ class SpaceExperts(Experts):
                 learner.restart()
         if evolution.replaced:
             born.update(self._numbers)
-        return np.array([number in born for number in self._numbers], dtype=bool)
+        return np.array([number in born for number in self._numbers])
 
     def _beginner(self, evolution: Evolution) -> Learner:
         """A learner for new keys: it knows what the one knew whose space most of them have been in."""

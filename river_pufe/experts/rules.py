@@ -95,9 +95,10 @@ class Newton(UpdateRule):
 
     $$\\lambda^T \\delta \\sqrt{d} I + \\sum_{t \\le T} \\lambda^{T - t} h_t x_t x_t^T,$$
 
-    so the prior fades as the samples do. In a round that leaves the trace of P no smaller than it was at first,
-    nothing fades, and the sample adds $h_t x_t x_t^T / \\lambda$. Costs O(d²) a step; above `max_size` inputs only the
-    diagonal of the sum is kept, and a step costs O(d).
+    so the prior fades as the samples do, and so do rounding errors. In a round that leaves the trace of P no smaller
+    than it was at first, nothing fades, and the sample adds $h_t x_t x_t^T / \\lambda$. It adds nothing once $x^T P x$
+    is a billionth of what it was before any round, so that rounding errors do not add up without end there either.
+    Costs O(d²) a step; above `max_size` inputs only the diagonal of the sum is kept, and a step costs O(d).
 
     Parameters
     ----------

@@ -24,14 +24,15 @@ import numpy as np
 
 from ..values import LARGEST, number
 from .forms import LEFT, MOST, SCALE, TRACE, FirstOrder, Fourier, Given, Probabilities, Same
-from .plain import BINS, COLLAPSED, CONSTANT, FARTHEST, HALF_WAY, KEPT, KEPT_OF_MERITS, KEPT_OF_SCORES, LARGE, LEAST, MOST_EVIDENCE
-from .plain import ROUNDING, SAME, SCORE, SETTLED, SMALLEST, SPELL_PRIOR, WINSOR
+from .plain import BINS, CERTAIN, COLLAPSED, CONSTANT, FARTHEST, HALF_WAY, KEPT, KEPT_OF_MERITS, KEPT_OF_SCORES, LARGE, LEAST
+from .plain import MOST_EVIDENCE, ROUNDING, SAME, SCORE, SETTLED, SMALLEST, SPELL_PRIOR, WINSOR
 from .plain import complete as plain_complete
 from .plain import expect as plain_expect
 
 cdef double _LARGEST = LARGEST
 cdef double _SPELL_PRIOR = SPELL_PRIOR
 cdef double _LARGE = LARGE
+cdef double _CERTAIN = CERTAIN
 cdef double _SAME = SAME
 cdef int _BINS = BINS
 cdef int _SMALLEST = SMALLEST
@@ -726,7 +727,7 @@ cdef int _directions(
     cdef double* view
     cdef double* P
     cdef double* numbers
-    cdef bint full
+    cdef bint full, fades
     if type(rule) is FirstOrder:
         scale = _of(rule, 0)
         for v in range(n_views):
@@ -764,6 +765,9 @@ cdef int _directions(
                 direction[i] = scale * P[i] * view[i]
         squares[v] = ddot(&d, view, &one, direction, &one)
     direction, view = found + learn_from * stride, x + learn_from * stride
+    fades = forgetting < 1.0 and numbers[_TRACE] * scale < numbers[_MOST]
+    if not fades and squares[learn_from] * d <= _CERTAIN * numbers[_MOST] * ddot(&d, view, &one, view, &one):
+        return 0
     if full:
         shrink = -bend / (scale * (forgetting + bend * squares[learn_from]))
         dsyr("U", &d, &shrink, direction, &one, P, &d)

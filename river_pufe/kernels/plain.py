@@ -527,6 +527,9 @@ def strengthen(hedge: Hedge) -> None:
 
 #: Fold the scale into the matrix once it exceeds this, to avoid overflow.
 LARGE = 1e6
+#: Rounding errors fade as the samples do. Where nothing fades they stay, so P comes to rest where it is less than this
+#: share of what it was before anything was learned.
+CERTAIN = 1e-9
 
 
 def directions(views: Array, bend: float, learn_from: int, rule: RuleForm) -> tuple[Array, Array]:
@@ -557,13 +560,16 @@ def directions(views: Array, bend: float, learn_from: int, rule: RuleForm) -> tu
     full = inverse.ndim == 2
     found = np.array([blas.dsymv(scale, inverse, view) for view in views]) if full else scale * inverse * views
     squares: Array = (views * found).sum(1)
+    row, square = views[learn_from], float(squares[learn_from])
+    fades = forgetting < 1.0 and trace * scale < most
+    if not fades and square * len(row) <= CERTAIN * most * float(row.dot(row)):
+        return found, squares
     if full:
         step = found[learn_from]
-        shrink = -bend / (scale * (forgetting + bend * float(squares[learn_from])))
+        shrink = -bend / (scale * (forgetting + bend * square))
         blas.dsyr(shrink, step, a=inverse, overwrite_a=1)
         numbers[TRACE] = trace = trace + shrink * float(step.dot(step))
     else:
-        row = views[learn_from]
         inverse[:] = 1.0 / (1.0 / inverse + (bend * scale / forgetting) * row * row)
         numbers[TRACE] = trace = float(inverse.sum())
     # Directions that are not seen for long must not become more uncertain than they were at first.

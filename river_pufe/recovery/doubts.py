@@ -133,9 +133,7 @@ class Doubts(Stored):
 
     @property
     def remaining(self) -> int:
-        """Number of rows up to the next one that may change what is believed; 0 while a key is doubted."""
-        if self._doubted:
-            return 0
+        """Number of rows up to the next one that may change what is believed, if no key is doubted."""
         if self._reference is None:
             return max(1, math.ceil(self._renew_at) - self._n_rows)
         return _BLOCK - len(self._residuals)

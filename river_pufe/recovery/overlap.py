@@ -261,8 +261,9 @@ class Overlap(RowLaw):
     are left out where that is smaller. With heavy tails the first is too large for most rows.
 
     Where entries are absent from the rows, EM steps alternate between the regression and the expectation of the rows,
-    in which the uncertainty of the coefficients counts as well (variational Bayes). They start from what is known of the
-    previous space alone where rows lose their entries one after another, and go on from the present estimate elsewhere.
+    in which the uncertainty of the coefficients counts as well (variational Bayes). Where rows lose their entries one
+    after another they start from what is known of the previous space alone; elsewhere they go on from the present
+    estimate.
 
     An EM step costs O(p³) for p previous features, and O(a³) for each set of a absent entries. It is done when the
     number of rows has grown by a quarter, and at the end. Memory is O(d²).
