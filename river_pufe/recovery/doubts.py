@@ -22,9 +22,10 @@ from .row_model import RowModel
 _BLOCK, _EVERY = 32, 8
 #: If a residual is so many times as large as any before, it may not be one like them.
 _FAR = 1.25
-#: A value is not believed if its residual is so many times as large as any before and so many deviations; after so many
-#: of them in a block the block is judged.
-_FARTHER, _NEAR, _MANY_FAR = 4.0, 6.0, 8
+#: A value is not believed if its residual is so many times as large as any before and so many deviations.
+_FARTHER, _NEAR = 4.0, 6.0
+#: After so many rounds with residuals unlike any before a block is judged before it is full.
+_STRANGE = 8
 #: After so many of them in succession a key is doubted, whatever the test says.
 _APART_FOR = 16
 #: What is left of the farthest distance after a round.
@@ -95,10 +96,10 @@ class Doubts(Stored):
         # A law of rows to judge by: its mean, the inverse of its covariance, and its variances; when it is renewed.
         self._reference: tuple[Array, Array, Array] | None = None
         self._n_rows, self._renew_at = 0, float(_BLOCK)
-        # The residuals of the block, some of its values, and the number of rounds in which a value was not believed.
+        # The residuals of the block, some of its values, and the number of its rounds that were unlike any before.
         self._residuals: list[Array] = []
         self._given: list[Array] = []
-        self._n_far = 0
+        self._n_strange = 0
         self._n_apart = np.zeros(0, dtype=np.int64)
         # What doubted keys read, and what they should have read.
         self._doubted: dict[int, list[tuple[float, float]]] = {}
@@ -172,7 +173,7 @@ class Doubts(Stored):
 
     def are_usual(self, residuals: Array | None) -> bool:
         """Whether residuals, shape (d,), are about as small as they have been."""
-        return residuals is None or bool((np.abs(residuals) <= self._usual).all())
+        return residuals is None or not (np.abs(residuals) > self._usual).any()
 
     def any_far(self, scaled: Array) -> bool:
         """Whether a value of some completed rows, shape (n, d), is too far away."""
@@ -204,10 +205,9 @@ class Doubts(Stored):
         if not len(block) % _EVERY:
             self._given.append(reading.given)
         block.append(away)
-        # Where several keys are too far away at once, they are believed.
-        self._n_far += reading.too_far >= 0
+        self._n_strange += not self.are_usual(away)
         verdicts = self._hear(reading) if self._doubted else []
-        if len(block) == _BLOCK or self._n_far >= _MANY_FAR:
+        if len(block) == _BLOCK or self._n_strange >= _STRANGE:
             self._judge(reading.given, row_model)
         return verdicts
 
@@ -226,7 +226,6 @@ class Doubts(Stored):
         if reading.given is reading.row:
             return np.where(absent, math.nan, away)
         given = reading.scaler.scale(reading.given, out=np.empty(len(away)))
-        self._n_far += bool(np.count_nonzero(absent & (given == given)) > len(self._doubted))
         apart = (given - reading.completed[1:]) * np.sqrt(self._reference[1].diagonal())
         away = np.where(absent, np.clip(apart, -kernels.FARTHEST, kernels.FARTHEST), away)
         away[list(self._doubted)] = math.nan
@@ -250,7 +249,7 @@ class Doubts(Stored):
             self._n_apart[wrong] = 0
         known = np.maximum(self._farthest * _KEPT ** len(residuals), size.max(0))
         self._farthest = np.where((evidence < _CALM) & near[-1], known, self._farthest)
-        self._given, self._residuals, self._n_far = [], [], 0
+        self._given, self._residuals, self._n_strange = [], [], 0
         if len(self._doubted) > self.most:
             self._believe(list(range(self.n_slots)))
             self.reset()
@@ -322,7 +321,7 @@ class Doubts(Stored):
     def reset(self) -> None:
         """No key is doubted, and the law to judge by is not known."""
         self._doubted, self._reference = {}, None
-        self._given, self._residuals, self._n_far = [], [], 0
+        self._given, self._residuals, self._n_strange = [], [], 0
         self._renew_at = float(self._n_rows + _BLOCK)
         self._derive()
 
