@@ -26,7 +26,7 @@ class Asked(typing.NamedTuple):
     weights
         How much each of them counts, shape (n,).
     mixture
-        Weighted mean of their predictions, shape (columns,).
+        Weighted mean of their predictions, shape (columns,); within bounds where the sample is unlike any before.
 
     """
 
@@ -50,10 +50,12 @@ class Game(typing.NamedTuple):
         experts, hedge, task = self
         forms = experts.form, hedge.form, task.form
         if None not in forms:
-            return Asked(forms, *kernels.ask(reading.views, task.clip, *forms))
-        predictions, awake, inputs = experts.predict(reading, task)
-        weights = hedge.weights(awake)
-        return Asked(None, predictions, awake, inputs, weights, weights.dot(predictions))
+            asked = Asked(forms, *kernels.ask(reading.views, task.clip, *forms))
+        else:
+            predictions, awake, inputs = experts.predict(reading, task)
+            weights = hedge.weights(awake)
+            asked = Asked(None, predictions, awake, inputs, weights, weights.dot(predictions))
+        return asked if reading.as_usual else asked._replace(mixture=task.bounded(asked.mixture))
 
     def play(self, reading: Reading, asked: Asked, y: typing.Any, w: float) -> None:
         """Learn from a sample of weight w with target y, given what was predicted for it."""

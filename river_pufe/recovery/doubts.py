@@ -58,6 +58,14 @@ class Verdict(typing.NamedTuple):
     conversion: Conversion | None
 
 
+class Residuals(typing.NamedTuple):
+    """How far the entries of a row are from what they should be given all others: see `Reading`."""
+
+    residuals: Array | None
+    too_far: int
+    as_usual: bool
+
+
 class Doubts(Stored):
     """Which keys can be believed, and how what they read now is converted into what they used to read.
 
@@ -164,24 +172,20 @@ class Doubts(Stored):
         rows[..., list(self._doubted)] = math.nan
         return rows
 
-    def residuals(self, scaled: Array) -> tuple[Array | None, int]:
-        """The residuals of a completed row in standardized units, and the slot that is too far away, or -1."""
+    def residuals(self, scaled: Array) -> Residuals:
+        """The residuals of a completed row in standardized units."""
         if self._reference is None:
-            return None, -1
+            return Residuals(None, -1, True)
         mean, precision, _ = self._reference
-        return kernels.residuals(scaled, mean, precision, self._limits)
+        return Residuals(*kernels.residuals(scaled, mean, precision, self._usual, self._limits))
 
-    def are_usual(self, residuals: Array | None) -> bool:
-        """Whether residuals, shape (d,), are about as small as they have been."""
-        return residuals is None or not (np.abs(residuals) > self._usual).any()
-
-    def any_far(self, scaled: Array) -> bool:
-        """Whether a value of some completed rows, shape (n, d), is too far away."""
+    def are_usual(self, scaled: Array) -> bool:
+        """Whether all residuals of some completed rows, shape (n, d), are about as small as they have been."""
         if self._reference is None:
-            return False
+            return True
         mean, precision, _ = self._reference
         away = np.abs((scaled - mean) @ precision) / np.sqrt(precision.diagonal())
-        return bool((away > self._limits).any())
+        return not (away > self._usual).any()
 
     # Learning.
 
@@ -205,7 +209,7 @@ class Doubts(Stored):
         if not len(block) % _EVERY:
             self._given.append(reading.given)
         block.append(away)
-        self._n_strange += not self.are_usual(away)
+        self._n_strange += not reading.as_usual
         verdicts = self._hear(reading) if self._doubted else []
         if len(block) == _BLOCK or self._n_strange >= _STRANGE:
             self._judge(reading.given, row_model)
@@ -226,6 +230,7 @@ class Doubts(Stored):
         if reading.given is reading.row:
             return np.where(absent, math.nan, away)
         given = reading.scaler.scale(reading.given, out=np.empty(len(away)))
+        self._n_strange += bool(np.count_nonzero(absent & (given == given)) > len(self._doubted))
         apart = (given - reading.completed[1:]) * np.sqrt(self._reference[1].diagonal())
         away = np.where(absent, np.clip(apart, -kernels.FARTHEST, kernels.FARTHEST), away)
         away[list(self._doubted)] = math.nan

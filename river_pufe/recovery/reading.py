@@ -75,6 +75,8 @@ class Reading:
         shape (d,); None where it is not known.
     too_far
         The slot whose residual is too large to be believed, or -1.
+    as_usual
+        Whether all residuals are about as small as they have been.
     usable
         Whether the map may learn from it: in an overlap, whether the previous part could be completed.
     keys
@@ -94,6 +96,7 @@ class Reading:
     filled: Array | None
     residuals: Array | None
     too_far: int
+    as_usual: bool
     usable: bool
     keys: Sequence[Key]
     n_previous: int

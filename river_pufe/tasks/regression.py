@@ -87,6 +87,7 @@ class Regression(_Numbers):
         self._surprises: list[tuple[float, float]] = []
 
     def register(self, y: float) -> bool:
+        self._scaler.see(y)
         return False
 
     def learn(self, y: float, mixture: Array) -> tuple[float, float] | None:
@@ -145,6 +146,9 @@ class Regression(_Numbers):
 
     def curvature(self, mixture: Array, target: Array) -> float:
         return kernels.curvature(mixture, target, self._form())
+
+    def bounded(self, mixture: Array) -> Array:
+        return self._scaler.bound(mixture)
 
     def answer(self, mixture: Array) -> float:
         return self._scaler.unscale(float(mixture[0]))

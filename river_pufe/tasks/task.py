@@ -88,6 +88,10 @@ class Task(Part, abc.ABC):
     def scores(self, model: typing.Any, x: dict[Key, typing.Any]) -> Array:
         """Scores that stand for the answer of a River model, shape (columns,)."""
 
+    def bounded(self, mixture: Array) -> Array:
+        """The mixture, no farther than what has been learned from; both of shape (columns,)."""
+        return mixture
+
     @abc.abstractmethod
     def answer(self, mixture: Array) -> typing.Any:
         """The answer to the user, from the mixture of shape (columns,)."""
