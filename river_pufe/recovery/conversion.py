@@ -64,7 +64,7 @@ _SIGNIFICANT = 5.0
 
 
 def find_conversion(
-    values: Array, expected: Array, deviation: float, explained: bool, final: bool
+    values: Array, expected: Array, deviation: Array | float, explained: bool, final: bool
 ) -> Conversion | None:
     """The conversion of some values that makes them what they should be.
 
@@ -80,7 +80,7 @@ def find_conversion(
     expected
         What it should read, shape (n,).
     deviation
-        Deviation of what it used to read from what it should.
+        Deviation of what it used to read from what it should, shape (n,) or a number for all.
     explained
         Whether other keys explain this one. Otherwise only a gross change of its level by the conversion of a common
         unit counts: other changes may be real ones.
@@ -102,7 +102,7 @@ def find_conversion(
     Conversion(factor=1.8, offset=32.0)
 
     """
-    if not deviation > 0.0:
+    if not np.all(deviation > 0.0):
         return None
 
     least = 0.0 if explained else _LEAST
@@ -115,7 +115,7 @@ def find_conversion(
     estimated = _estimates(values, expected) if explained else {}
     # Values that do not follow what is expected are those of another sensor, or of a spell of unrest; and where the
     # level of a lone key stays, it may be in such a spell as well.
-    moved = abs(float(np.mean(values - expected))) / max(deviation, float(values.std()))
+    moved = abs(float(np.mean(values - expected))) / max(float(np.median(deviation)), float(values.std()))
     if (explained and not estimated) or (not explained and moved < _GROSS):
         return None
     may_be_heat = max(np.abs(values).max(), np.abs(expected).max()) < _HOTTEST
