@@ -143,19 +143,16 @@ class FeatureEvolving(Stateful, base.Estimator):
         if task.register(y):
             experts.make_room(task)
             asked = None
-        # Of a sample unlike any before it is not clear whether its features are what they were.
-        if reading.as_usual:
-            self._play(reading, asked if asked is not None else self._game.ask(reading), y, w)
-        if (units := self._recovery.update(reading)) is not None:
-            experts.rescale(units, task)
-
-    def _play(self, reading: Reading, asked: Asked, y: typing.Any, w: float) -> None:
-        """Learn the target of a sample for which something was predicted."""
+        if asked is None:
+            asked = self._game.ask(reading)
         self._game.play(reading, asked, y, w)
         if asked.weights.dot(asked.awake) > 0.0:
             self._weights = asked.weights
-        if (unit := self._task.learn(y, asked.mixture)) is not None:
-            self._experts.rescale_scores(*unit)
+        if (units := self._recovery.update(reading)) is not None:
+            experts.rescale(units, task)
+        # What is unlike any sample before says nothing of the unit of the target, or of the errors that are usual.
+        if reading.as_usual and (unit := task.learn(y, asked.mixture)) is not None:
+            experts.rescale_scores(*unit)
 
     @guarded
     def learn_many(self, X: typing.Any, y: typing.Any, w: typing.Any = None) -> None:

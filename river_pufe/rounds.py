@@ -62,6 +62,9 @@ class Game(typing.NamedTuple):
         experts, hedge, task = self
         forms, predictions, awake, inputs, _, mixture = asked
         target = task.target(y)
+        if not reading.as_usual:
+            task = task.cautious()
+            forms = (*forms[:2], task.form) if forms is not None else None
         if forms is not None:
             learn_from = min(COMPLETED, len(inputs) - 1)
             kernels.play(inputs, learn_from, predictions, mixture, target, w, *forms)

@@ -89,8 +89,12 @@ class Task(Part, abc.ABC):
         """Scores that stand for the answer of a River model, shape (columns,)."""
 
     def bounded(self, mixture: Array) -> Array:
-        """The mixture, no farther than what has been learned from; both of shape (columns,)."""
+        """The mixture, within the range of the targets seen; both of shape (columns,)."""
         return mixture
+
+    def cautious(self) -> Task:
+        """The same task for a sample unlike any before, from which learners should not learn too much."""
+        return self
 
     @abc.abstractmethod
     def answer(self, mixture: Array) -> typing.Any:
