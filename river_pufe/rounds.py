@@ -55,7 +55,7 @@ class Game(typing.NamedTuple):
             predictions, awake, inputs = experts.predict(reading, task)
             weights = hedge.weights(awake)
             asked = Asked(None, predictions, awake, inputs, weights, weights.dot(predictions))
-        return asked if reading.as_usual else asked._replace(mixture=task.bounded(asked.mixture))
+        return asked if reading.as_usual else Asked(*asked[:-1], task.bounded(asked.mixture))
 
     def play(self, reading: Reading, asked: Asked, y: typing.Any, w: float) -> None:
         """Learn from a sample of weight w with target y, given what was predicted for it."""

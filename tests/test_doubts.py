@@ -94,10 +94,36 @@ def test_a_lone_key_is_converted_only_where_its_level_tells():
 
 def test_where_all_keys_change_the_world_has():
     samples, _ = thermometers()
-    other = [{key: value / 1000 for key, value in x.items()} for x in samples]
+    other = [{key: value + 25 for key, value in x.items()} for x in samples]
     recovery = train(FeatureRecovery(), samples[:500] + other[:300])
     assert news(recovery) == []
     assert recovery.transform_one(other[-1]) == other[-1]
+
+
+@pytest.mark.parametrize("explained", [True, False])
+def test_all_keys_may_change_their_unit_at_once(explained):
+    samples, _ = thermometers(explained=explained)
+    other = [{key: value / 1000 for key, value in x.items()} for x in samples]
+    recovery = train(FeatureRecovery(), samples[:500] + other[500:])
+    assert sorted(news(recovery)) == [("rescaled", (key,)) for key in samples[0]]
+    assert recovery.transform_one(other[-1]) == pytest.approx(samples[-1])
+
+
+def test_several_keys_are_converted_at_once():
+    samples, _ = thermometers(d=12)
+    changed = {f"room {i}": 1 / 1000 for i in range(3)}
+    other = [{key: changed.get(key, 1) * value for key, value in x.items()} for x in samples]
+    recovery = train(FeatureRecovery(), samples[:CHANGED_AT] + other[CHANGED_AT : CHANGED_AT + 60])
+    assert sorted(news(recovery)) == [("rescaled", (key,)) for key in changed]
+
+
+def test_a_sensor_that_was_out_of_order_is_believed_again():
+    samples, _ = thermometers()
+    for x in samples[CHANGED_AT : CHANGED_AT + 50]:
+        x["room 0"] = 0.0
+    recovery = train(FeatureRecovery(), samples)
+    assert news(recovery) == []
+    assert recovery.transform_one(samples[-1]) == samples[-1]
 
 
 def test_a_spike_is_no_change():

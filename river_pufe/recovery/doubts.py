@@ -13,7 +13,7 @@ from ..state.packing import packed as sparse
 from ..state.packing import unpacked as full
 from ..state.parts import Stored
 from ..values import Array, Mask
-from .conversion import NONE, Conversion, find_conversion, follows
+from .conversion import NONE, Conversion, find_conversion, fits, follows
 from .fit import Fit
 from .gaussian import packed, unpacked
 from .reading import Reading
@@ -330,8 +330,7 @@ class Doubts(Stored):
         """The verdict on a key that others may explain."""
         assert self._reference is not None
         mean, precision, variance = self._reference
-        heard = self._doubted[slot]
-        values, expected, deviation = np.array(heard).T
+        values, expected, deviation = np.array(self._doubted[slot]).T
         own = float(self._unit(reading)[slot]) * math.sqrt(variance[slot])
         typical = float(self._fit.typical[slot])
         # With heavy tails most residuals are far smaller than their deviation.
@@ -344,8 +343,11 @@ class Doubts(Stored):
         clear = not tied or np.ptp(values) == 0.0 or abs(float(values.mean()) - level) > _UNLIKE * own
         is_other = explained and not follows(values, expected)
         # More values would not help where others do not explain the key, or cannot tell.
-        final = len(heard) >= _ENOUGH or not explained or (is_other and not clear)
-        found = find_conversion(values, expected, largest if explained else typical * deviation, explained, final)
+        final = len(values) >= _ENOUGH or not explained or (is_other and not clear)
+        heard = values, expected, largest if explained else typical * deviation
+        # A sensor may have been out of order for a while.
+        is_well = fits(*(each[-_FEW:] for each in heard), explained)
+        found = NONE if is_well else find_conversion(*heard, explained, final)
         if found is None and not final:
             return []
         if found is not None:

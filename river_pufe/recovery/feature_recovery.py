@@ -292,6 +292,9 @@ class FeatureRecovery(Stateful, base.Transformer):
             if reading.too_far >= 0:
                 break
             readings.append(reading)
+            if not reading.as_usual:
+                # After it, something may be doubted.
+                break
         return readings
 
     def _views(self, rows: Array) -> Array:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 import typing
 
@@ -79,9 +78,6 @@ class Regression(_Numbers):
 
     """
 
-    #: Only a copy for one sample is.
-    _is_cautious = False
-
     def __init__(self, memory: float = 1000.0) -> None:
         self.memory = memory
         self._scaler = TargetScaler(memory)
@@ -136,7 +132,7 @@ class Regression(_Numbers):
     def _form(self) -> kernels.Numbers:
         most = 2.0 * math.sqrt(max(self._usual, _LEAST)) if self._n else 2.0
         # Little is learned until it is clear whether a unit has changed.
-        waits = self._is_cautious or 0 < len(self._surprises) < _SURPRISES
+        waits = self.is_cautious or 0 < len(self._surprises) < _SURPRISES
         farthest = math.sqrt(max(self._usual, _LEAST)) if waits else _FARTHEST
         # What has no unit teaches nothing, and a sample whose error is clipped as much less: learners must not be
         # certain of what they have not learned.
@@ -150,11 +146,6 @@ class Regression(_Numbers):
 
     def curvature(self, mixture: Array, target: Array) -> float:
         return kernels.curvature(mixture, target, self._form())
-
-    def cautious(self) -> Regression:
-        cautious = copy.copy(self)
-        cautious._is_cautious = True
-        return cautious
 
     def bounded(self, mixture: Array) -> Array:
         return self._scaler.bound(mixture)
