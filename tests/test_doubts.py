@@ -68,6 +68,17 @@ def test_what_is_expected_is_in_the_unit_that_is_read():
     assert abs(samples[-1]["room 0"] - value) < 4 * deviation < 0.03
 
 
+def test_a_key_that_returns_is_in_the_unit_that_it_had_at_last():
+    samples, truth = thermometers("kilo", n=1300)
+    others, _ = thermometers(n=1300, keys=[f"hall {i}" for i in range(6)])
+    both = [{**x, **other} for x, other in zip(samples, others)]
+    recovery = train(FeatureRecovery(), samples[:700] + both[700:800] + others[800:1200])
+    assert "room 0" in recovery.vanished
+    assert recovery.expected_one(others[1250])["room 0"].value == pytest.approx(truth[1250] / 1000, abs=0.03)
+    train(recovery, both[1200:1201])
+    assert recovery.transform_one(both[1250])["room 0"] == pytest.approx(truth[1250])
+
+
 @pytest.mark.parametrize("change", ["at rest", "noise"])
 def test_another_sensor_starts_anew_and_the_old_one_is_recovered(change):
     samples, truth = thermometers(change)
@@ -94,7 +105,7 @@ def test_a_lone_key_is_converted_only_where_its_level_tells():
 
 def test_where_all_keys_change_the_world_has():
     samples, _ = thermometers()
-    other = [{key: value + 25 for key, value in x.items()} for x in samples]
+    other = [{key: value + 40 for key, value in x.items()} for x in samples]
     recovery = train(FeatureRecovery(), samples[:500] + other[:300])
     assert news(recovery) == []
     assert recovery.transform_one(other[-1]) == other[-1]

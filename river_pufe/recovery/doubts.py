@@ -391,6 +391,15 @@ class Doubts(Stored):
         self._renew_at = float(self._n_rows + max(_BLOCK, _ROWS_PER_KEY * self.n_slots))
         self._derive()
 
+    def conversions(self, slots: Mask) -> Array:
+        """Factor and offset of the conversion of some slots, for `restore`; shape (2, slots)."""
+        return np.stack([self._factor, self._offset])[:, slots]
+
+    def restore(self, slot: int, conversion: Array) -> None:
+        """Take up the conversion of a slot, shape (2,)."""
+        self._factor[slot], self._offset[slot] = conversion
+        self._derive()
+
     def extend(self, n: int) -> None:
         """Append n slots of which nothing is known."""
         self._fit.extend(n)

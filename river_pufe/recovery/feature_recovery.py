@@ -186,10 +186,11 @@ class FeatureRecovery(Stateful, base.Transformer):
         expected = dict(zip(reading.keys, map(Expected, center.tolist(), away.tolist())))
         for retired in self._retired.values():
             if retired.recover is not None:
-                _, _, deviation, _ = retired.statistics
-                away = np.sqrt(retired.recover.variance) * deviation
-                for key, each in zip(retired.keys, away.tolist()):
-                    expected.setdefault(key, Expected(reading.known[key], each))
+                factor, offset = retired.conversions
+                center = (np.array([reading.known[key] for key in retired.keys]) - offset) / factor
+                away = np.sqrt(retired.recover.variance) * retired.statistics[2] / np.abs(factor)
+                for key, *each in zip(retired.keys, center.tolist(), away.tolist()):
+                    expected.setdefault(key, Expected(*each))
         return expected
 
     @property
@@ -384,7 +385,9 @@ class FeatureRecovery(Stateful, base.Transformer):
         for slot, origin in enumerate(evolution.origins, d - evolution.opened):
             if origin is not None:
                 space, position = origin
-                self._scaler.restore(slot, self._retired[space].statistics[:, position])
+                retired = self._retired[space]
+                self._scaler.restore(slot, retired.statistics[:, position])
+                self._doubts.restore(slot, retired.conversions[:, position])
         for retired in self._retired.values():
             if retired.recover is not None:
                 retired.recover.extend(evolution.opened)
@@ -398,6 +401,7 @@ class FeatureRecovery(Stateful, base.Transformer):
             self._retired[evolution.retired] = Retired(
                 self._spaces.retired(evolution.retired).vanished,
                 self._scaler.statistics(~keep),
+                self._doubts.conversions(~keep),
                 recover.uncorrelated() if recover is not None else None,
             )
         for identifier in evolution.forgotten:

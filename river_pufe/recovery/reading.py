@@ -44,6 +44,8 @@ class Retired:
         The keys, in the order of the outputs of `recover`.
     statistics
         What the scaler knew of them, shape (4, keys).
+    conversions
+        Factor and offset that lead from what they read at last to the units of all the rest, shape (2, keys).
     recover
         The map from standardized rows over the slots to standardized values of the keys; None where it is not known.
 
@@ -51,6 +53,7 @@ class Retired:
 
     keys: tuple[Key, ...]
     statistics: Array
+    conversions: Array
     recover: Affine | None
 
 
