@@ -194,9 +194,7 @@ def account(
     return returned, lost.tolist()
 
 
-def residuals(
-    scaled: Array, mean: Array, precision: Array, usual: Array, limits: Array
-) -> tuple[Array, int, bool]:
+def residuals(scaled: Array, mean: Array, precision: Array, usual: Array, limits: Array) -> tuple[Array, int, bool]:
     """How far each entry of a row is from its mean given all others, in deviations of that. Costs O(d²).
 
     Parameters

@@ -28,7 +28,7 @@ _FAR = 1.25
 _FARTHER, _NEAR = 4.0, 6.0
 #: After so many rounds with residuals unlike any before a block is judged before it is full.
 _STRANGE = 8
-#: After so many of them in succession a key is doubted, whatever the test says.
+#: After so many values in succession that are not believed a key is doubted, whatever the test says.
 _APART_FOR = 16
 #: What is left of the farthest distance after a round.
 _KEPT = 0.9998
@@ -249,19 +249,23 @@ class Doubts(Stored):
         residuals = np.array(self._residuals)
         evidence = self._fit.update(residuals, self._usual)
         size = np.where(np.isnan(residuals), 0.0, np.abs(residuals))
-        near = size <= self._limits
-        # Rounds since the latest one that was near enough.
-        self._n_apart = np.where(near.any(0), near[::-1].argmax(0), self._n_apart + len(near))
+        far, near = size > self._limits, np.abs(residuals) <= self._limits
+        # Values since the latest one that was near enough.
+        n_since = np.where(near.any(0), near[::-1].argmax(0), len(near))
+        latest = np.arange(len(near))[::-1, None] < n_since
+        self._n_apart = np.where(near.any(0), 0, self._n_apart) + (far & latest).sum(0)
         wrong = (evidence >= 1.0) | (self._n_apart >= _APART_FOR)
         if wrong.any():
-            rows = np.array(self._given)
+            given = np.array(self._given)
             # The residuals of others may rest on the one that is wrong.
-            rests = (rows == rows[-1]).all(0)
-            self._doubt(_worst_of(wrong, rests & (evidence >= _CALM), residuals), scaler.scale(rows[-_STRANGE:], np.empty_like(rows[-_STRANGE:])))
+            rests = (given == given[-1]).all(0)
+            rows = scaler.scale(given[-_STRANGE:], np.empty_like(given[-_STRANGE:]))
+            self._doubt(_worst_of(wrong, rests & (evidence >= _CALM), residuals), rows)
             self._fit.acquit(wrong)
             self._n_apart[wrong] = 0
-        known = np.maximum(self._farthest * _KEPT ** len(residuals), size.max(0))
-        self._farthest = np.where((evidence < _CALM) & near[-1], known, self._farthest)
+        # A value that was not believed counts as one that just is.
+        known = np.maximum(self._farthest * _KEPT ** len(residuals), np.minimum(size, self._limits).max(0))
+        self._farthest = np.where((evidence < _CALM) & (self._n_apart == 0), known, self._farthest)
         self._given, self._residuals, self._n_strange = [], [], 0
         if self._n_rows >= self._renew_at and not self._doubted:
             self._renew(row_model)
@@ -334,8 +338,10 @@ class Doubts(Stored):
         own = float(self._unit(reading)[slot]) * math.sqrt(variance[slot])
         typical = float(self._fit.typical[slot])
         # With heavy tails most residuals are far smaller than their deviation.
-        largest = max(typical, 1.0) * deviation
-        explained = bool(np.median(largest) <= math.sqrt(_EXPLAINED) * own)
+        largest = max(typical, 1.0)
+        doubted = np.array(list(self._doubted))
+        left = inverse(precision[doubted[:, None], doubted])[doubted == slot, doubted == slot].item()
+        explained = largest * largest * left <= _EXPLAINED * variance[slot]
         # Two keys that explain each other cannot tell which of them is wrong, unless one is unlike itself.
         partial = precision[slot] ** 2 / (precision.diagonal() * precision[slot, slot])
         tied = [other for other in np.flatnonzero(partial > _TIED).tolist() if other != slot]
@@ -344,7 +350,7 @@ class Doubts(Stored):
         is_other = explained and not follows(values, expected)
         # More values would not help where others do not explain the key, or cannot tell.
         final = len(values) >= _ENOUGH or not explained or (is_other and not clear)
-        heard = values, expected, largest if explained else typical * deviation
+        heard = values, expected, (largest if explained else typical) * deviation
         # A sensor may have been out of order for a while.
         is_well = fits(*(each[-_FEW:] for each in heard), explained)
         found = NONE if is_well else find_conversion(*heard, explained, final)
