@@ -14,6 +14,7 @@ from river_pufe.recovery.spaces import FeatureSpaces
 
 CHANGED_AT = 600
 CHANGES = {
+    "milli": lambda v: 1000 * v,
     "celsius": lambda v: (v - 32) / 1.8,
     "kilo": lambda v: v / 1000,
     "from zero": lambda v: v - 90,
@@ -77,6 +78,54 @@ def test_a_key_that_returns_is_in_the_unit_that_it_had_at_last():
     assert recovery.expected_one(others[1250])["room 0"].value == pytest.approx(truth[1250] / 1000, abs=0.03)
     train(recovery, both[1200:1201])
     assert recovery.transform_one(both[1250])["room 0"] == pytest.approx(truth[1250])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_key_is_converted_where_others_are_often_absent(seed):
+    samples, _ = thermometers("milli", d=16, seed=seed)
+    rng = np.random.default_rng(seed)
+    recovery = FeatureRecovery()
+    for x in samples[: CHANGED_AT + 100]:
+        recovery.learn_one({key: value for key, value in x.items() if rng.random() > 0.3})
+    assert news(recovery) == [("rescaled", ("room 0",))]
+
+
+def test_one_spike_does_not_make_others_usual():
+    samples, _ = thermometers("celsius")
+    samples[500] = {**samples[500], "room 0": 1e9}
+    recovery = train(FeatureRecovery(), samples[: CHANGED_AT + 100])
+    assert news(recovery) == [("rescaled", ("room 0",))]
+
+
+def test_a_change_unlike_anything_before_is_doubted_before_a_block_is_full():
+    samples, _ = thermometers()
+    for x in samples[CHANGED_AT:]:
+        x["room 0"] += 25
+    recovery = train(FeatureRecovery(), samples[: CHANGED_AT + 20])
+    assert np.isnan(recovery.read(samples[CHANGED_AT + 20]).row[0])
+    train(recovery, samples[CHANGED_AT + 20 :])
+    (event,) = [event for event in recovery.events if event.kind == "rescaled"]
+    assert event.factor * 93 + event.offset == pytest.approx(68, abs=1.0)
+
+
+@pytest.mark.parametrize(("change", "expected"), [("noise", []), ("off", [("replaced", ("room 0",))])])
+def test_of_two_keys_that_explain_each_other_one_is_replaced_where_it_is_unlike_itself(change, expected):
+    rng = np.random.default_rng(3)
+    heat = 68 + 10 * rng.normal(size=900)
+    rows = heat[:, None] + 2 * rng.normal(size=(900, 2))
+    rows[CHANGED_AT:, 0] = rng.normal(68, 10, size=300) if change == "noise" else rng.normal(0, 0.1, size=300)
+    recovery = train(FeatureRecovery(), [{"room 0": a, "room 1": b} for a, b in rows.tolist()])
+    assert news(recovery) == expected
+
+
+@pytest.mark.parametrize("change", ["kilo", "milli"])
+@pytest.mark.parametrize("explained", [True, False])
+def test_no_answer_leaves_the_targets_seen_on_the_way(change, explained):
+    samples, truth = thermometers(change, d=2, explained=explained)
+    targets = 3 * truth + np.random.default_rng(0).normal(size=len(truth))
+    answers = np.array(play(PUFERegressor(), samples[: CHANGED_AT + 30], targets))[CHANGED_AT:]
+    seen, noise = targets[: CHANGED_AT + 30], 3.0
+    assert seen.min() - noise <= answers.min() <= answers.max() <= seen.max() + noise
 
 
 @pytest.mark.parametrize("change", ["at rest", "noise"])

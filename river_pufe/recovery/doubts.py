@@ -352,8 +352,8 @@ class Doubts(Stored):
         final = len(values) >= _ENOUGH or not explained or (is_other and not clear)
         heard = values, expected, (largest if explained else typical) * deviation
         # A sensor may have been out of order for a while.
-        is_well = fits(*(each[-_FEW:] for each in heard), explained)
-        found = NONE if is_well else find_conversion(*heard, explained, final)
+        is_well = fits(*(each[-_FEW:] for each in heard), explained=explained)
+        found = NONE if is_well else find_conversion(*heard, explained=explained, final=final)
         if found is None and not final:
             return []
         if found is not None:
