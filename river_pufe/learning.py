@@ -150,7 +150,8 @@ class FeatureEvolving(Stateful, base.Estimator):
             self._weights = asked.weights
         if (units := self._recovery.update(reading)) is not None:
             experts.rescale(units, task)
-        if (unit := task.learn(y, asked.mixture)) is not None:
+        # What is unlike any sample before says nothing of the unit of the target, or of the errors that are usual.
+        if reading.as_usual and (unit := task.learn(y, asked.mixture)) is not None:
             experts.rescale_scores(*unit)
 
     @guarded

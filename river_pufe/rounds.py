@@ -26,7 +26,7 @@ class Asked(typing.NamedTuple):
     weights
         How much each of them counts, shape (n,).
     mixture
-        Weighted mean of their predictions, shape (columns,).
+        Weighted mean of their predictions, shape (columns,); within bounds where the sample is unlike any before.
 
     """
 
@@ -50,16 +50,21 @@ class Game(typing.NamedTuple):
         experts, hedge, task = self
         forms = experts.form, hedge.form, task.form
         if None not in forms:
-            return Asked(forms, *kernels.ask(reading.views, task.clip, *forms))
-        predictions, awake, inputs = experts.predict(reading, task)
-        weights = hedge.weights(awake)
-        return Asked(None, predictions, awake, inputs, weights, weights.dot(predictions))
+            asked = Asked(forms, *kernels.ask(reading.views, task.clip, *forms))
+        else:
+            predictions, awake, inputs = experts.predict(reading, task)
+            weights = hedge.weights(awake)
+            asked = Asked(None, predictions, awake, inputs, weights, weights.dot(predictions))
+        return asked if reading.as_usual else Asked(*asked[:-1], task.bounded(asked.mixture))
 
     def play(self, reading: Reading, asked: Asked, y: typing.Any, w: float) -> None:
         """Learn from a sample of weight w with target y, given what was predicted for it."""
         experts, hedge, task = self
         forms, predictions, awake, inputs, weights, mixture = asked
         target = task.target(y)
+        if not reading.as_usual:
+            task = task.cautious()
+            forms = (*forms[:2], task.form) if forms is not None else None
         if forms is not None:
             learn_from = min(COMPLETED, len(inputs) - 1)
             kernels.play(inputs, learn_from, predictions, weights, mixture, target, w, *forms)

@@ -14,6 +14,7 @@ from river_pufe.recovery.spaces import FeatureSpaces
 
 CHANGED_AT = 600
 CHANGES = {
+    "milli": lambda v: 1000 * v,
     "celsius": lambda v: (v - 32) / 1.8,
     "kilo": lambda v: v / 1000,
     "from zero": lambda v: v - 90,
@@ -68,6 +69,65 @@ def test_what_is_expected_is_in_the_unit_that_is_read():
     assert abs(samples[-1]["room 0"] - value) < 4 * deviation < 0.03
 
 
+def test_a_key_that_returns_is_in_the_unit_that_it_had_at_last():
+    samples, truth = thermometers("kilo", n=1300)
+    others, _ = thermometers(n=1300, keys=[f"hall {i}" for i in range(6)])
+    both = [{**x, **other} for x, other in zip(samples, others)]
+    recovery = train(FeatureRecovery(), samples[:700] + both[700:800] + others[800:1200])
+    assert "room 0" in recovery.vanished
+    assert recovery.expected_one(others[1250])["room 0"].value == pytest.approx(truth[1250] / 1000, abs=0.03)
+    train(recovery, both[1200:1201])
+    assert recovery.transform_one(both[1250])["room 0"] == pytest.approx(truth[1250])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_key_is_converted_where_others_are_often_absent(seed):
+    samples, _ = thermometers("milli", d=16, seed=seed)
+    rng = np.random.default_rng(seed)
+    recovery = FeatureRecovery()
+    for x in samples[: CHANGED_AT + 100]:
+        recovery.learn_one({key: value for key, value in x.items() if rng.random() > 0.3})
+    assert news(recovery) == [("rescaled", ("room 0",))]
+
+
+def test_one_spike_does_not_make_others_usual():
+    samples, _ = thermometers("celsius")
+    samples[500] = {**samples[500], "room 0": 1e9}
+    recovery = train(FeatureRecovery(), samples[: CHANGED_AT + 100])
+    assert news(recovery) == [("rescaled", ("room 0",))]
+
+
+def test_a_change_unlike_anything_before_is_doubted_before_a_block_is_full():
+    samples, _ = thermometers()
+    for x in samples[CHANGED_AT:]:
+        x["room 0"] += 25
+    recovery = train(FeatureRecovery(), samples[: CHANGED_AT + 20])
+    assert np.isnan(recovery.read(samples[CHANGED_AT + 20]).row[0])
+    train(recovery, samples[CHANGED_AT + 20 :])
+    (event,) = [event for event in recovery.events if event.kind == "rescaled"]
+    assert event.factor * 93 + event.offset == pytest.approx(68, abs=1.0)
+
+
+@pytest.mark.parametrize(("change", "expected"), [("noise", []), ("off", [("replaced", ("room 0",))])])
+def test_of_two_keys_that_explain_each_other_one_is_replaced_where_it_is_unlike_itself(change, expected):
+    rng = np.random.default_rng(3)
+    heat = 68 + 10 * rng.normal(size=900)
+    rows = heat[:, None] + 2 * rng.normal(size=(900, 2))
+    rows[CHANGED_AT:, 0] = rng.normal(68, 10, size=300) if change == "noise" else rng.normal(0, 0.1, size=300)
+    recovery = train(FeatureRecovery(), [{"room 0": a, "room 1": b} for a, b in rows.tolist()])
+    assert news(recovery) == expected
+
+
+@pytest.mark.parametrize("change", ["kilo", "milli"])
+@pytest.mark.parametrize("explained", [True, False])
+def test_no_answer_leaves_the_targets_seen_on_the_way(change, explained):
+    samples, truth = thermometers(change, d=2, explained=explained)
+    targets = 3 * truth + np.random.default_rng(0).normal(size=len(truth))
+    answers = np.array(play(PUFERegressor(), samples[: CHANGED_AT + 30], targets))[CHANGED_AT:]
+    seen, noise = targets[: CHANGED_AT + 30], 3.0
+    assert seen.min() - noise <= answers.min() <= answers.max() <= seen.max() + noise
+
+
 @pytest.mark.parametrize("change", ["at rest", "noise"])
 def test_another_sensor_starts_anew_and_the_old_one_is_recovered(change):
     samples, truth = thermometers(change)
@@ -94,10 +154,36 @@ def test_a_lone_key_is_converted_only_where_its_level_tells():
 
 def test_where_all_keys_change_the_world_has():
     samples, _ = thermometers()
-    other = [{key: value / 1000 for key, value in x.items()} for x in samples]
+    other = [{key: value + 40 for key, value in x.items()} for x in samples]
     recovery = train(FeatureRecovery(), samples[:500] + other[:300])
     assert news(recovery) == []
     assert recovery.transform_one(other[-1]) == other[-1]
+
+
+@pytest.mark.parametrize("explained", [True, False])
+def test_all_keys_may_change_their_unit_at_once(explained):
+    samples, _ = thermometers(explained=explained)
+    other = [{key: value / 1000 for key, value in x.items()} for x in samples]
+    recovery = train(FeatureRecovery(), samples[:500] + other[500:])
+    assert sorted(news(recovery)) == [("rescaled", (key,)) for key in samples[0]]
+    assert recovery.transform_one(other[-1]) == pytest.approx(samples[-1])
+
+
+def test_several_keys_are_converted_at_once():
+    samples, _ = thermometers(d=12)
+    changed = {f"room {i}": 1 / 1000 for i in range(3)}
+    other = [{key: changed.get(key, 1) * value for key, value in x.items()} for x in samples]
+    recovery = train(FeatureRecovery(), samples[:CHANGED_AT] + other[CHANGED_AT : CHANGED_AT + 60])
+    assert sorted(news(recovery)) == [("rescaled", (key,)) for key in changed]
+
+
+def test_a_sensor_that_was_out_of_order_is_believed_again():
+    samples, _ = thermometers()
+    for x in samples[CHANGED_AT : CHANGED_AT + 50]:
+        x["room 0"] = 0.0
+    recovery = train(FeatureRecovery(), samples)
+    assert news(recovery) == []
+    assert recovery.transform_one(samples[-1]) == samples[-1]
 
 
 def test_a_spike_is_no_change():

@@ -108,11 +108,13 @@ def test_arrays_of_other_sizes_are_refused():
 def test_residuals_are_judged_alike(seed, d):
     rng = np.random.default_rng(seed)
     factors = rng.normal(size=(d, 2 * d))
-    precision, limits = np.linalg.inv(factors @ factors.T + np.eye(d)), rng.uniform(0.1, 2.0, size=d)
+    precision, usual = np.linalg.inv(factors @ factors.T + np.eye(d)), rng.uniform(0.1, 2.0, size=d)
     row, mean = rng.normal(size=d), rng.normal(size=d)
-    (one, worst), (other, same) = (version.residuals(row, mean, precision, limits) for version in (plain, compiled))
+    (one, *found), (other, *same) = (
+        version.residuals(row, mean, precision, usual, 2 * usual) for version in (plain, compiled)
+    )
     np.testing.assert_allclose(one, other, rtol=1e-10)
-    assert worst == same
+    assert found == same
     states = [[np.zeros((d, plain.BINS)), np.zeros((4, d)), np.zeros(d)] for _ in range(2)]
     for scale in [1.0] * 20 + [5.0] * 4:
         block = scale * rng.standard_t(3, size=(17, d))

@@ -255,14 +255,16 @@ cdef inline double _mixture(double p) noexcept nogil:
     return (1.0 - p + p * logarithm) / (p * logarithm * logarithm)
 
 
-def residuals(scaled, mean, precision, limits):
+def residuals(scaled, mean, precision, usual, limits):
     cdef Py_ssize_t n = len(scaled), i, worst = -1
     cdef int d = <int>n, one = 1
     cdef double* z = _numbers(scaled, n)
     cdef double* m = _numbers(mean, n)
     cdef double* k = _numbers(precision, n * n)
+    cdef double* near = _numbers(usual, n)
     cdef double* limit = _numbers(limits, n)
     cdef double plus = 1.0, none = 0.0, most = 0.0, size
+    cdef bint as_usual = True
     cdef double* away = _scratch(n)
     out = _empty(n)
     cdef double* u = _state(out, n)
@@ -272,10 +274,12 @@ def residuals(scaled, mean, precision, limits):
     for i in range(n):
         u[i] /= sqrt(k[i * n + i])
         size = fabs(u[i])
+        if size > near[i]:
+            as_usual = False
         if size > limit[i] and size > most:
             most, worst = size, i
     free(away)
-    return out, worst
+    return out, worst, as_usual
 
 
 def judge(residuals, limits, double level, histogram, scores, statistic):

@@ -208,7 +208,7 @@ def account(
     return returned, lost.tolist()
 
 
-def residuals(scaled: Array, mean: Array, precision: Array, limits: Array) -> tuple[Array, int]:
+def residuals(scaled: Array, mean: Array, precision: Array, usual: Array, limits: Array) -> tuple[Array, int, bool]:
     """How far each entry of a row is from its mean given all others, in deviations of that. Costs O(d²).
 
     Parameters
@@ -217,20 +217,22 @@ def residuals(scaled: Array, mean: Array, precision: Array, limits: Array) -> tu
         The row, shape (d,).
     mean, precision
         Mean and inverse of the covariance of rows, shapes (d,) and (d, d).
-    limits
-        How far entries may be, shape (d,).
+    usual, limits
+        How far entries usually are, and how far they may be, shapes (d,).
 
     Returns
     -------
-    Shape (d,), and the farthest of the entries that are beyond their limits; -1 if none is.
+    Shape (d,); the farthest of the entries that are beyond their limits, or -1 if none is; and whether all are as near
+    as they usually are.
 
     """
     away = np.minimum(np.maximum(scaled - mean, -FARTHEST), FARTHEST)
     away = blas.dsymv(1.0, precision, away) / np.sqrt(precision.diagonal())
     size = np.abs(away)
+    as_usual = not (size > usual).any()
     size[size <= limits] = 0.0
     worst = int(size.argmax())
-    return away, worst if size[worst] > 0.0 else -1
+    return away, worst if size[worst] > 0.0 else -1, as_usual
 
 
 def judge(residuals: Array, limits: Array, level: float, histogram: Array, scores: Array, statistic: Array) -> Array:

@@ -64,14 +64,14 @@ _SIGNIFICANT = 5.0
 
 
 def find_conversion(
-    values: Array, expected: Array, deviation: float, explained: bool, final: bool
+    values: Array, expected: Array, deviation: Array | float, explained: bool, final: bool
 ) -> Conversion | None:
     """The conversion of some values that makes them what they should be.
 
-    The exact conversions of common units are tried first, because they need no estimate; no conversion at all is one of
-    them. Where others explain the key, the values tell an unknown conversion as well. The residuals of what is expected
-    are independent of it, so the values are regressed on it, and not the other way round. Of an offset, a factor and
-    both, the one of the largest Bayesian information criterion is taken.
+    No conversion at all comes first, then the exact conversions of common units, which need no estimate. Where others
+    explain the key, the values tell an unknown conversion as well: an offset, a factor or both. The residuals of what
+    is expected are independent of it, so the values are regressed on it, and not the other way round. The conversion
+    that is best by the Bayesian information criterion is taken.
 
     Parameters
     ----------
@@ -80,12 +80,12 @@ def find_conversion(
     expected
         What it should read, shape (n,).
     deviation
-        Deviation of what it used to read from what it should.
+        Deviation of what it used to read from what it should, shape (n,) or a number for all.
     explained
         Whether other keys explain this one. Otherwise only a gross change of its level by the conversion of a common
         unit counts: other changes may be real ones.
     final
-        Whether there are values enough to estimate a conversion.
+        Whether there are values enough to estimate a conversion. Otherwise, if an estimate is best, there is none yet.
 
     Returns
     -------
@@ -102,38 +102,41 @@ def find_conversion(
     Conversion(factor=1.8, offset=32.0)
 
     """
-    if not deviation > 0.0:
+    if not np.all(deviation > 0.0):
         return None
 
-    least = 0.0 if explained else _LEAST
-
     def cost(conversion: Conversion) -> float:
-        return _cost((conversion.factor * values + conversion.offset - expected) / deviation, least)
+        return _cost((conversion.factor * values + conversion.offset - expected) / deviation, _least(explained))
 
-    if cost(NONE) < math.inf:
+    if fits(values, expected, deviation, explained):
         return NONE
     estimated = _estimates(values, expected) if explained else {}
     # Values that do not follow what is expected are those of another sensor, or of a spell of unrest; and where the
     # level of a lone key stays, it may be in such a spell as well.
-    moved = abs(float(np.mean(values - expected))) / max(deviation, float(values.std()))
+    moved = abs(float(np.mean(values - expected))) / max(float(np.median(deviation)), float(values.std()))
     if (explained and not estimated) or (not explained and moved < _GROSS):
         return None
     may_be_heat = max(np.abs(values).max(), np.abs(expected).max()) < _HOTTEST
     exact = (*_PREFIXES, *(_TEMPERATURES if may_be_heat else ()), *(_RARE if explained else ()))
-    best = min(exact, key=cost)
-    if cost(best) < math.inf:
-        return best
-    if not (explained and final):
-        return None
-    n = len(values)
-    penalized = {each: n * cost(each) + freedom * math.log(n) for each, freedom in estimated.items()}
+    freedoms, n = estimated | dict.fromkeys(exact, 0), len(values)
+    penalized = {each: n * cost(each) + freedom * math.log(n) for each, freedom in freedoms.items()}
     best = min(penalized, key=penalized.__getitem__)
-    return best if penalized[best] < math.inf else None
+    return best if penalized[best] < math.inf and (final or not freedoms[best]) else None
+
+
+def fits(values: Array, expected: Array, deviation: Array | float, explained: bool) -> bool:
+    """Whether a key reads what it should; the parameters are those of `find_conversion`."""
+    return bool(np.all(deviation > 0.0)) and _cost((values - expected) / deviation, _least(explained)) < math.inf
 
 
 def follows(values: Array, expected: Array) -> bool:
     """Whether the values of a key go up and down with what they should be, however far they are from it."""
     return bool(_estimates(values, expected))
+
+
+def _least(explained: bool) -> float:
+    """What the mean square of residuals must be at least: a lone key that hardly varies may be at rest."""
+    return 0.0 if explained else _LEAST
 
 
 def _cost(residuals: Array, least: float) -> float:

@@ -8,24 +8,27 @@ import typing
 import numpy as np
 
 from .. import kernels
+from ..kernels.plain import inverse
 from ..state.packing import packed as sparse
 from ..state.packing import unpacked as full
 from ..state.parts import Stored
 from ..values import Array, Mask
-from .conversion import NONE, Conversion, find_conversion, follows
+from .conversion import NONE, Conversion, find_conversion, fits, follows
 from .fit import Fit
 from .gaussian import packed, unpacked
 from .reading import Reading
 from .row_model import RowModel
+from .scaling import Scaler
 
-#: Rounds in a block, and between those of which the values are kept.
-_BLOCK, _EVERY = 32, 8
+#: Rounds in a block.
+_BLOCK = 32
 #: If a residual is so many times as large as any before, it may not be one like them.
 _FAR = 1.25
-#: A value is not believed if its residual is so many times as large as any before and so many deviations; after so many
-#: of them in a block the block is judged.
-_FARTHER, _NEAR, _MANY_FAR = 4.0, 6.0, 8
-#: After so many of them in succession a key is doubted, whatever the test says.
+#: A value is not believed if its residual is so many times as large as any before and so many deviations.
+_FARTHER, _NEAR = 4.0, 6.0
+#: After so many rounds with residuals unlike any before a block is judged before it is full.
+_STRANGE = 8
+#: After so many values in succession that are not believed a key is doubted, whatever the test says.
 _APART_FOR = 16
 #: What is left of the farthest distance after a round.
 _KEPT = 0.9998
@@ -35,8 +38,14 @@ _CALM = 1e-5
 _FEW, _ENOUGH = 24, 64
 #: Others explain a key if they leave no more than this share of its variance.
 _EXPLAINED = 0.25
-#: No more than this share of the keys can be wrong at once: otherwise it is the world that has changed.
+#: Where more than this share of the keys are doubted at once, what they say of each other is worth nothing.
 _SHARE = 1 / 3
+#: Two keys are tied if this share of what the others do not explain of one of them follows from the other one.
+_TIED = 0.5
+#: A key is unlike itself if its level is so many deviations away.
+_UNLIKE = 3.0
+#: Rows for each key before there is a reference: residuals are larger where the law comes from fewer.
+_ROWS_PER_KEY = 4
 #: Rows between two references: half of those before, and so many at the most.
 _GROWTH, _LATEST = 1.5, 256
 
@@ -55,6 +64,14 @@ class Verdict(typing.NamedTuple):
 
     slot: int
     conversion: Conversion | None
+
+
+class Residuals(typing.NamedTuple):
+    """How far the entries of a row are from what they should be given all others: see `Reading`."""
+
+    residuals: Array | None
+    too_far: int
+    as_usual: bool
 
 
 class Doubts(Stored):
@@ -95,13 +112,13 @@ class Doubts(Stored):
         # A law of rows to judge by: its mean, the inverse of its covariance, and its variances; when it is renewed.
         self._reference: tuple[Array, Array, Array] | None = None
         self._n_rows, self._renew_at = 0, float(_BLOCK)
-        # The residuals of the block, some of its values, and the number of rounds in which a value was not believed.
+        # The residuals of the block, its values, and the number of its rounds that were unlike any before.
         self._residuals: list[Array] = []
         self._given: list[Array] = []
-        self._n_far = 0
+        self._n_strange = 0
         self._n_apart = np.zeros(0, dtype=np.int64)
-        # What doubted keys read, and what they should have read.
-        self._doubted: dict[int, list[tuple[float, float]]] = {}
+        # What doubted keys read, what they should have read, and the deviation of that.
+        self._doubted: dict[int, list[tuple[float, float, float]]] = {}
         self._derive()
 
     def rebuild(self) -> None:
@@ -161,24 +178,20 @@ class Doubts(Stored):
         rows[..., list(self._doubted)] = math.nan
         return rows
 
-    def residuals(self, scaled: Array) -> tuple[Array | None, int]:
-        """The residuals of a completed row in standardized units, and the slot that is too far away, or -1."""
+    def residuals(self, scaled: Array) -> Residuals:
+        """The residuals of a completed row in standardized units."""
         if self._reference is None:
-            return None, -1
+            return Residuals(None, -1, True)
         mean, precision, _ = self._reference
-        return kernels.residuals(scaled, mean, precision, self._limits)
+        return Residuals(*kernels.residuals(scaled, mean, precision, self._usual, self._limits))
 
-    def are_usual(self, residuals: Array | None) -> bool:
-        """Whether residuals, shape (d,), are about as small as they have been."""
-        return residuals is None or bool((np.abs(residuals) <= self._usual).all())
-
-    def any_far(self, scaled: Array) -> bool:
-        """Whether a value of some completed rows, shape (n, d), is too far away."""
+    def are_usual(self, scaled: Array) -> bool:
+        """Whether all residuals of some completed rows, shape (n, d), are about as small as they have been."""
         if self._reference is None:
-            return False
+            return True
         mean, precision, _ = self._reference
         away = np.abs((scaled - mean) @ precision) / np.sqrt(precision.diagonal())
-        return bool((away > self._limits).any())
+        return not (away > self._usual).any()
 
     # Learning.
 
@@ -199,14 +212,12 @@ class Doubts(Stored):
         if reading.filled is not None:
             away = self._with_absent(away, reading)
         block = self._residuals
-        if not len(block) % _EVERY:
-            self._given.append(reading.given)
+        self._given.append(reading.given)
         block.append(away)
-        # Where several keys are too far away at once, they are believed.
-        self._n_far += reading.too_far >= 0
+        self._n_strange += not reading.as_usual
         verdicts = self._hear(reading) if self._doubted else []
-        if len(block) == _BLOCK or self._n_far >= _MANY_FAR:
-            self._judge(reading.given, row_model)
+        if len(block) == _BLOCK or self._n_strange >= _STRANGE:
+            self._judge(reading.scaler, row_model)
         return verdicts
 
     def _wait(self, reading: Reading, row_model: RowModel) -> list[Verdict]:
@@ -224,37 +235,52 @@ class Doubts(Stored):
         if reading.given is reading.row:
             return np.where(absent, math.nan, away)
         given = reading.scaler.scale(reading.given, out=np.empty(len(away)))
-        self._n_far += bool(np.count_nonzero(absent & (given == given)) > len(self._doubted))
+        self._n_strange += bool(np.count_nonzero(absent & (given == given)) > len(self._doubted))
         apart = (given - reading.completed[1:]) * np.sqrt(self._reference[1].diagonal())
         away = np.where(absent, np.clip(apart, -kernels.FARTHEST, kernels.FARTHEST), away)
         away[list(self._doubted)] = math.nan
         return away
 
-    def _judge(self, latest: Array, row_model: RowModel) -> None:
-        """Judge a block, which ends with some values."""
+    def _judge(self, scaler: Scaler, row_model: RowModel) -> None:
+        """Judge a block."""
         self._n_rows += len(self._residuals)
         residuals = np.array(self._residuals)
         evidence = self._fit.update(residuals, self._usual)
         size = np.where(np.isnan(residuals), 0.0, np.abs(residuals))
-        near = size <= self._limits
-        # Rounds since the latest one that was near enough.
-        self._n_apart = np.where(near.any(0), near[::-1].argmax(0), self._n_apart + len(near))
+        far, near = size > self._limits, np.abs(residuals) <= self._limits
+        # Values since the latest one that was near enough.
+        n_since = np.where(near.any(0), near[::-1].argmax(0), len(near))
+        latest = np.arange(len(near))[::-1, None] < n_since
+        self._n_apart = np.where(near.any(0), 0, self._n_apart) + (far & latest).sum(0)
         wrong = (evidence >= 1.0) | (self._n_apart >= _APART_FOR)
         if wrong.any():
+            given = np.array(self._given)
             # The residuals of others may rest on the one that is wrong.
-            rests = (np.array(self._given) == latest).all(0)
-            self._doubted[_worst_of(wrong, rests & (evidence >= _CALM), residuals)] = []
+            rests = (given == given[-1]).all(0)
+            rows = scaler.scale(given[-_STRANGE:], np.empty_like(given[-_STRANGE:]))
+            self._doubt(_worst_of(wrong, rests & (evidence >= _CALM), residuals), rows)
             self._fit.acquit(wrong)
             self._n_apart[wrong] = 0
-        known = np.maximum(self._farthest * _KEPT ** len(residuals), size.max(0))
-        self._farthest = np.where((evidence < _CALM) & near[-1], known, self._farthest)
-        self._given, self._residuals, self._n_far = [], [], 0
-        if len(self._doubted) > self.most:
-            self._believe(list(range(self.n_slots)))
-            self.reset()
-        elif self._n_rows >= self._renew_at and not self._doubted:
+        # A value that was not believed counts as one that just is.
+        known = np.maximum(self._farthest * _KEPT ** len(residuals), np.minimum(size, self._limits).max(0))
+        self._farthest = np.where((evidence < _CALM) & (self._n_apart == 0), known, self._farthest)
+        self._given, self._residuals, self._n_strange = [], [], 0
+        if self._n_rows >= self._renew_at and not self._doubted:
             self._renew(row_model)
         self._derive()
+
+    def _doubt(self, slot: int, rows: Array) -> None:
+        """Doubt a key, and all others that are as strange without it in most of some rows, standardized."""
+        assert self._reference is not None
+        mean, precision, _ = self._reference
+        while slot >= 0:
+            self._doubted[slot] = []
+            rows[:, list(self._doubted)] = math.nan
+            completed, _ = kernels.expect(rows, mean, None, precision, np.ones(len(rows)))
+            away = (completed - mean) @ precision / np.sqrt(precision.diagonal())
+            strange = (np.abs(away) > self._usual).mean(0) > 0.5
+            strange[list(self._doubted)] = False
+            slot = int(np.where(strange, np.square(away).sum(0), -1.0).argmax()) if strange.any() else -1
 
     def _renew(self, row_model: RowModel) -> None:
         self._reference = row_model.precision()
@@ -273,55 +299,109 @@ class Doubts(Stored):
 
     def _hear(self, reading: Reading) -> list[Verdict]:
         """What doubted keys read, and the verdicts on those that have read enough."""
-        expected = reading.scaler.unscale(reading.completed[1:])
-        verdicts = []
-        for slot, heard in list(self._doubted.items()):
+        expected, deviation = self._expected(reading)
+        for slot, heard in self._doubted.items():
             value = float(reading.given[slot])
             if not math.isnan(value) and len(heard) < _ENOUGH:
-                heard.append((value, float(expected[slot])))
-                if len(heard) in (_FEW, _ENOUGH):
-                    verdicts += self._decide(slot, heard, reading)
+                heard.append((value, float(expected[slot]), float(deviation[slot])))
+        numbers = [len(heard) for heard in self._doubted.values()]
+        if len(numbers) > self.most:
+            ready = min(numbers) >= _FEW or max(numbers) >= _ENOUGH
+            return self._decide_alone(reading) if ready else []
+        verdicts = []
+        for slot, number in zip(list(self._doubted), numbers):
+            if number in (_FEW, _ENOUGH) and not math.isnan(reading.given[slot]):
+                verdicts += self._decide(slot, reading)
         return verdicts
 
-    def _decide(self, slot: int, heard: list[tuple[float, float]], reading: Reading) -> list[Verdict]:
+    def _expected(self, reading: Reading) -> tuple[Array, Array]:
+        """What entries that are absent, or not believed, should read, and the deviation of that; shapes (d,)."""
         assert self._reference is not None
-        _, precision, variance = self._reference
-        left = 1.0 / math.sqrt(precision[slot, slot])
+        absent = np.flatnonzero(np.isnan(reading.row))
+        deviation = np.zeros(len(reading.row))
+        left = inverse(self._reference[1][absent[:, None], absent])
+        deviation[absent] = np.sqrt(left.diagonal())
+        return reading.scaler.unscale(reading.completed[1:]), self._unit(reading) * deviation
+
+    def _unit(self, reading: Reading) -> Array:
+        zeros = np.zeros(len(reading.row))
+        unit: Array = reading.scaler.unscale(zeros + 1.0) - reading.scaler.unscale(zeros)
+        return unit
+
+    def _decide(self, slot: int, reading: Reading) -> list[Verdict]:
+        """The verdict on a key that others may explain."""
+        assert self._reference is not None
+        mean, precision, variance = self._reference
+        values, expected, deviation = np.array(self._doubted[slot]).T
+        own = float(self._unit(reading)[slot]) * math.sqrt(variance[slot])
         typical = float(self._fit.typical[slot])
         # With heavy tails most residuals are far smaller than their deviation.
-        largest = max(typical, 1.0) * left
-        explained = bool(largest * largest <= _EXPLAINED * variance[slot])
-        scaler, zeros = reading.scaler, np.zeros(len(reading.row))
-        unit = float((scaler.unscale(zeros + 1.0) - scaler.unscale(zeros))[slot])
-        deviation = unit * (largest if explained else typical * left)
-        values, expected = np.array(heard).T
-        # Two keys cannot tell which of them is wrong, unless one is at rest.
-        clear = self.n_slots > 2 or float(np.ptp(values)) == 0.0
+        largest = max(typical, 1.0)
+        doubted = np.array(list(self._doubted))
+        left = inverse(precision[doubted[:, None], doubted])[doubted == slot, doubted == slot].item()
+        explained = largest * largest * left <= _EXPLAINED * variance[slot]
+        # Two keys that explain each other cannot tell which of them is wrong, unless one is unlike itself.
+        partial = precision[slot] ** 2 / (precision.diagonal() * precision[slot, slot])
+        tied = [other for other in np.flatnonzero(partial > _TIED).tolist() if other != slot]
+        level = float(reading.scaler.unscale(mean)[slot])
+        clear = not tied or np.ptp(values) == 0.0 or abs(float(values.mean()) - level) > _UNLIKE * own
         is_other = explained and not follows(values, expected)
         # More values would not help where others do not explain the key, or cannot tell.
-        final = len(heard) >= _ENOUGH or not explained or (is_other and not clear)
-        found = find_conversion(values, expected, deviation, explained, final)
+        final = len(values) >= _ENOUGH or not explained or (is_other and not clear)
+        heard = values, expected, (largest if explained else typical) * deviation
+        # A sensor may have been out of order for a while.
+        is_well = fits(*(each[-_FEW:] for each in heard), explained=explained)
+        found = NONE if is_well else find_conversion(*heard, explained=explained, final=final)
         if found is None and not final:
             return []
-        if found == NONE:
-            del self._doubted[slot]
-            return []
         if found is not None:
-            del self._doubted[slot]
-            total = found.after(Conversion(float(self._factor[slot]), float(self._offset[slot])))
-            self._factor[slot], self._offset[slot] = total
-            self._derive()
-            return [Verdict(slot, total)]
+            return self._convert(slot, found)
         if is_other and clear:
             return [Verdict(slot, None)]
-        self._believe([slot])
+        self._believe([slot, *tied])
         return []
+
+    def _decide_alone(self, reading: Reading) -> list[Verdict]:
+        """The verdicts on so many keys that the others cannot tell: each is judged by what it used to read itself."""
+        assert self._reference is not None
+        mean, _, variance = self._reference
+        level = reading.scaler.unscale(mean)
+        deviation = self._fit.typical * self._unit(reading) * np.sqrt(variance)
+        verdicts = []
+        for slot, heard in list(self._doubted.items()):
+            if heard:
+                values = np.array(heard)[:, 0]
+                found = find_conversion(values, np.full(len(values), level[slot]), deviation[slot], False, True)
+                verdicts += self._convert(slot, found) if found is not None else []
+        if self._doubted:
+            self._believe(list(range(self.n_slots)))
+            self.reset()
+        return verdicts
+
+    def _convert(self, slot: int, conversion: Conversion) -> list[Verdict]:
+        """Believe a key after a conversion; the verdict, unless it is as it was."""
+        del self._doubted[slot]
+        if conversion == NONE:
+            return []
+        total = conversion.after(Conversion(float(self._factor[slot]), float(self._offset[slot])))
+        self._factor[slot], self._offset[slot] = total
+        self._derive()
+        return [Verdict(slot, total)]
 
     def reset(self) -> None:
         """No key is doubted, and the law to judge by is not known."""
         self._doubted, self._reference = {}, None
-        self._given, self._residuals, self._n_far = [], [], 0
-        self._renew_at = float(self._n_rows + _BLOCK)
+        self._given, self._residuals, self._n_strange = [], [], 0
+        self._renew_at = float(self._n_rows + max(_BLOCK, _ROWS_PER_KEY * self.n_slots))
+        self._derive()
+
+    def conversions(self, slots: Mask) -> Array:
+        """Factor and offset of the conversion of some slots, for `restore`; shape (2, slots)."""
+        return np.stack([self._factor, self._offset])[:, slots]
+
+    def restore(self, slot: int, conversion: Array) -> None:
+        """Take up the conversion of a slot, shape (2,)."""
+        self._factor[slot], self._offset[slot] = conversion
         self._derive()
 
     def extend(self, n: int) -> None:

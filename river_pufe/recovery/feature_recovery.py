@@ -14,7 +14,7 @@ from ..guard import guarded
 from ..part import shown
 from ..state.stateful import Stateful
 from ..values import Array, Key, Mask, Sample, number
-from .doubts import Doubts
+from .doubts import Doubts, Residuals
 from .evolution import Event, Evolution, FeatureSpace, Rescaled
 from .gaussian_rows import GaussianRows
 from .linear_map import Affine
@@ -186,10 +186,11 @@ class FeatureRecovery(Stateful, base.Transformer):
         expected = dict(zip(reading.keys, map(Expected, center.tolist(), away.tolist())))
         for retired in self._retired.values():
             if retired.recover is not None:
-                _, _, deviation, _ = retired.statistics
-                away = np.sqrt(retired.recover.variance) * deviation
-                for key, each in zip(retired.keys, away.tolist()):
-                    expected.setdefault(key, Expected(reading.known[key], each))
+                factor, offset = retired.conversions
+                center = (np.array([reading.known[key] for key in retired.keys]) - offset) / factor
+                away = np.sqrt(retired.recover.variance) * retired.statistics[2] / np.abs(factor)
+                for key, *each in zip(retired.keys, center.tolist(), away.tolist()):
+                    expected.setdefault(key, Expected(*each))
         return expected
 
     @property
@@ -248,7 +249,8 @@ class FeatureRecovery(Stateful, base.Transformer):
 
         Returns
         -------
-        Shape (n, d + 1), or None where samples have more than one view: in an overlap, or with absent features.
+        Shape (n, d + 1), or None where samples have to be read one by one: in an overlap, with absent features, and
+        with values unlike any before.
 
         """
         columns = self._spaces.columns(keys)
@@ -256,7 +258,7 @@ class FeatureRecovery(Stateful, base.Transformer):
             return None
         rows = self._doubts.believed(self._doubts.convert(rows[:, columns]))
         views = self._views(rows)
-        return None if np.isnan(views).any() or self._doubts.any_far(views[:, 1:]) else views
+        return views if not np.isnan(views).any() and self._doubts.are_usual(views[:, 1:]) else None
 
     def advance_many(self, keys: list[Key], rows: Array) -> list[Reading]:
         """Follow the first of many samples, as long as no key comes or is absent, and no unit changes.
@@ -291,6 +293,9 @@ class FeatureRecovery(Stateful, base.Transformer):
             if reading.too_far >= 0:
                 break
             readings.append(reading)
+            if not reading.as_usual:
+                # After it, something may be doubted.
+                break
         return readings
 
     def _views(self, rows: Array) -> Array:
@@ -300,7 +305,7 @@ class FeatureRecovery(Stateful, base.Transformer):
         return views
 
     def _as_reading(
-        self, row: Array, given: Array, views: Array, filled: Array | None, away: tuple[Array | None, int], usable: bool
+        self, row: Array, given: Array, views: Array, filled: Array | None, away: Residuals, usable: bool
     ) -> Reading:
         keys, p, retired = self._spaces.keys, self._spaces.n_previous, self._retired.values()
         return Reading(row, given, views, filled, *away, usable, keys, p, self._scaler, retired)
@@ -320,7 +325,7 @@ class FeatureRecovery(Stateful, base.Transformer):
             reading = self._complete(row, first.given)
             if reading.too_far < 0:
                 # A rare event moves all keys: what is left would be unusual as well.
-                return reading if self._doubts.are_usual(reading.residuals) else first
+                return reading if reading.as_usual else first
         # Where there are too many of them, they are believed.
         return first
 
@@ -380,7 +385,9 @@ class FeatureRecovery(Stateful, base.Transformer):
         for slot, origin in enumerate(evolution.origins, d - evolution.opened):
             if origin is not None:
                 space, position = origin
-                self._scaler.restore(slot, self._retired[space].statistics[:, position])
+                retired = self._retired[space]
+                self._scaler.restore(slot, retired.statistics[:, position])
+                self._doubts.restore(slot, retired.conversions[:, position])
         for retired in self._retired.values():
             if retired.recover is not None:
                 retired.recover.extend(evolution.opened)
@@ -394,6 +401,7 @@ class FeatureRecovery(Stateful, base.Transformer):
             self._retired[evolution.retired] = Retired(
                 self._spaces.retired(evolution.retired).vanished,
                 self._scaler.statistics(~keep),
+                self._doubts.conversions(~keep),
                 recover.uncorrelated() if recover is not None else None,
             )
         for identifier in evolution.forgotten:

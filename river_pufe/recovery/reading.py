@@ -44,6 +44,8 @@ class Retired:
         The keys, in the order of the outputs of `recover`.
     statistics
         What the scaler knew of them, shape (4, keys).
+    conversions
+        Factor and offset that lead from what they read at last to the units of all the rest, shape (2, keys).
     recover
         The map from standardized rows over the slots to standardized values of the keys; None where it is not known.
 
@@ -51,6 +53,7 @@ class Retired:
 
     keys: tuple[Key, ...]
     statistics: Array
+    conversions: Array
     recover: Affine | None
 
 
@@ -75,6 +78,8 @@ class Reading:
         shape (d,); None where it is not known.
     too_far
         The slot whose residual is too large to be believed, or -1.
+    as_usual
+        Whether all residuals are about as small as they have been.
     usable
         Whether the map may learn from it: in an overlap, whether the previous part could be completed.
     keys
@@ -94,6 +99,7 @@ class Reading:
     filled: Array | None
     residuals: Array | None
     too_far: int
+    as_usual: bool
     usable: bool
     keys: Sequence[Key]
     n_previous: int

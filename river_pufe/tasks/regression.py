@@ -87,6 +87,7 @@ class Regression(_Numbers):
         self._surprises: list[tuple[float, float]] = []
 
     def register(self, y: float) -> bool:
+        self._scaler.see(y)
         return False
 
     def learn(self, y: float, mixture: Array) -> tuple[float, float] | None:
@@ -130,8 +131,8 @@ class Regression(_Numbers):
 
     def _form(self) -> kernels.Numbers:
         most = 2.0 * math.sqrt(max(self._usual, _LEAST)) if self._n else 2.0
-        # Little is learned until it is clear whether the unit has changed.
-        waits = 0 < len(self._surprises) < _SURPRISES
+        # Little is learned until it is clear whether a unit has changed.
+        waits = self.is_cautious or 0 < len(self._surprises) < _SURPRISES
         farthest = math.sqrt(max(self._usual, _LEAST)) if waits else _FARTHEST
         # What has no unit teaches nothing, and a sample whose error is clipped as much less: learners must not be
         # certain of what they have not learned.
@@ -145,6 +146,9 @@ class Regression(_Numbers):
 
     def curvature(self, mixture: Array, target: Array) -> float:
         return kernels.curvature(mixture, target, self._form())
+
+    def bounded(self, mixture: Array) -> Array:
+        return self._scaler.bound(mixture)
 
     def answer(self, mixture: Array) -> float:
         return self._scaler.unscale(float(mixture[0]))

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import kernels
 from ..part import Part
-from ..values import LARGEST
+from ..values import LARGEST, Array
 
 #: Number of initial targets used for a robust mean and deviation, also after a constant.
 _FIRST = 10
@@ -40,7 +40,8 @@ class TargetScaler(Part):
         self._mean = 0.0
         self._deviation = 0.0
         self._first: list[float] = []
-        # Least, largest and number of the latest targets.
+        # The range of all targets; least, largest and number of the latest ones.
+        self._range = math.inf, -math.inf
         self._latest = math.inf, -math.inf, 0
 
     @property
@@ -57,8 +58,21 @@ class TargetScaler(Part):
         """The target whose standardized value is `scaled`; 0.0 before the first target."""
         return self._mean + self._deviation * scaled if self._n else 0.0
 
+    def bound(self, scaled: Array) -> Array:
+        """Standardized values, none of which is beyond the targets so far; any shape."""
+        low, high = map(self.scale, self._range)
+        return np.clip(scaled, low, high) if low <= high else scaled
+
+    def see(self, y: float) -> None:
+        """Take note that there is such a target."""
+        low, high = self._range
+        self._range = min(low, y), max(high, y)
+
     def renew(self, mean: float, deviation: float) -> None:
         """Go on in another unit, in which the targets so far would have had this mean and this deviation."""
+        if self._deviation:
+            low, high = ((y - self._mean) / self._deviation * deviation + mean for y in self._range)
+            self._range = min(low, high), max(low, high)
         self._mean, self._deviation, self._first = mean, deviation, [mean] * _FIRST
         self._latest = math.inf, -math.inf, 0
 

@@ -9,6 +9,7 @@ numbers.
 from __future__ import annotations
 
 import abc
+import copy
 import typing
 
 from ..part import Part
@@ -26,11 +27,14 @@ class Task(Part, abc.ABC):
     exact
         Whether learners should express what they know in new units where units change. Classes are learned as well
         from weights that belong to the standardized features, whatever those are; a number is off by what they miss.
+    is_cautious
+        Whether it is the copy for a sample unlike any before.
 
     """
 
     clip: float = 3.0
     exact: bool = False
+    is_cautious: bool = False
 
     @property
     @abc.abstractmethod
@@ -87,6 +91,16 @@ class Task(Part, abc.ABC):
     @abc.abstractmethod
     def scores(self, model: typing.Any, x: dict[Key, typing.Any]) -> Array:
         """Scores that stand for the answer of a River model, shape (columns,)."""
+
+    def bounded(self, mixture: Array) -> Array:
+        """The mixture, within the range of the targets seen; both of shape (columns,)."""
+        return mixture
+
+    def cautious(self) -> typing.Self:
+        """A copy for a sample unlike any before, from which learners should not learn too much."""
+        cautious = copy.copy(self)
+        cautious.is_cautious = True
+        return cautious
 
     @abc.abstractmethod
     def answer(self, mixture: Array) -> typing.Any:
