@@ -99,6 +99,16 @@ def test_moments_are_alike(seed, d, k, missing, spread, memory, centered):
         np.testing.assert_allclose(a, b, rtol=1e-11, atol=1e-300)
 
 
+@given(st.integers(0, 2**32 - 1), st.integers(0, 5), st.integers(1, 40), st.sampled_from([0.0, 0.5, 1.0]))
+def test_extremes_are_alike(seed, d, n, missing):
+    rng = np.random.default_rng(seed)
+    residuals = np.where(rng.random((n, d)) < missing, np.nan, rng.standard_cauchy((n, d)))
+    limits = np.where(rng.random(d) < 0.3, np.inf, rng.exponential(size=d))
+    for one, other in zip(*(version.extremes(residuals, limits) for version in (plain, compiled))):
+        assert one.dtype == other.dtype
+        np.testing.assert_array_equal(one, other)
+
+
 def test_arrays_of_other_sizes_are_refused():
     with pytest.raises(ValueError, match="bytes was expected, not one of 3"):
         compiled.account(np.ones(1), 1, -9.0, *[np.zeros(3, bool)] * 8)

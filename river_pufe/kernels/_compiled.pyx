@@ -365,6 +365,30 @@ def judge(residuals, limits, double level, histogram, scores, statistic):
     return peaks
 
 
+def extremes(residuals, limits):
+    cdef Py_ssize_t n = len(residuals), d = len(limits), i, j
+    cdef double* u = _numbers(residuals, n * d)
+    cdef double* limit = _numbers(limits, d)
+    largest, n_far, was_near = _empty(d), np.zeros(d, dtype=np.int64), np.zeros(d, dtype=_bool)
+    cdef double* most = _state(largest, d)
+    cdef int64_t* far = _integers(n_far, d)
+    cdef uint8_t* near = _flags(was_near, d)
+    cdef double size
+    for j in range(d):
+        most[j] = 0.0
+    for i in range(n):
+        for j in range(d):
+            size = fabs(u[i * d + j])
+            if isnan(size):
+                continue
+            if size <= limit[j]:
+                near[j], far[j] = True, 0
+            else:
+                far[j], size = far[j] + 1, limit[j]
+            most[j] = max(most[j], size)
+    return largest, n_far, was_near
+
+
 # Units.
 
 

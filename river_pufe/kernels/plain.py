@@ -296,6 +296,31 @@ def judge(residuals: Array, limits: Array, level: float, histogram: Array, score
     return peak
 
 
+def extremes(residuals: Array, limits: Array) -> tuple[Array, Integers, Mask]:
+    """How far residuals go in a block of rounds. Costs O(nd).
+
+    Parameters
+    ----------
+    residuals
+        A block of rounds, shape (n, d); NaN where there is none.
+    limits
+        Sizes above which a residual is far, shape (d,).
+
+    Returns
+    -------
+    The largest size of each key, and at most its limit; how many were far since the latest one that was not; and
+    whether there was one that was not. Shapes (d,).
+
+    """
+    size = np.abs(residuals)
+    near = size <= limits
+    was_near = near.any(0)
+    since = np.where(was_near, near[::-1].argmax(0), len(near))
+    latest = np.arange(len(near))[::-1, None] < since
+    largest = np.minimum(np.where(np.isnan(size), 0.0, size), limits).max(0, initial=0.0)
+    return largest, ((size > limits) & latest).sum(0), was_near
+
+
 def bin_of(size: Array) -> Integers:
     """The bins of some sizes, two for each factor of 2."""
     mantissa, exponent = np.frexp(size)

@@ -130,8 +130,9 @@ class Doubts(Stored):
     def _derive(self) -> None:
         self._converts = bool((self._factor != 1.0).any() or self._offset.any())
         # Residuals from which is learned what is usual, and those that are believed, are no larger.
-        self._usual = np.where(self._fit.judged, _FAR * self._farthest, math.inf)
-        self._limits = np.where(self._fit.judged, np.maximum(_FARTHER * self._farthest, _NEAR), math.inf)
+        judged = self._fit.judged
+        self._usual = np.where(judged, _FAR * self._farthest, math.inf)
+        self._limits = np.where(judged, np.maximum(_FARTHER * self._farthest, _NEAR), math.inf)
 
     def stored(self) -> dict[str, typing.Any]:
         law = self._reference
@@ -246,12 +247,9 @@ class Doubts(Stored):
         self._n_rows += len(self._residuals)
         residuals = np.array(self._residuals)
         evidence = self._fit.update(residuals, self._usual)
-        size = np.where(np.isnan(residuals), 0.0, np.abs(residuals))
-        far, near = size > self._limits, np.abs(residuals) <= self._limits
+        largest, n_far, was_near = kernels.extremes(residuals, self._limits)
         # Values since the latest one that was near enough.
-        n_since = np.where(near.any(0), near[::-1].argmax(0), len(near))
-        latest = np.arange(len(near))[::-1, None] < n_since
-        self._n_apart = np.where(near.any(0), 0, self._n_apart) + (far & latest).sum(0)
+        self._n_apart = np.where(was_near, 0, self._n_apart) + n_far
         wrong = (evidence >= 1.0) | (self._n_apart >= _APART_FOR)
         if wrong.any():
             given = np.array(self._given)
@@ -262,7 +260,7 @@ class Doubts(Stored):
             self._fit.acquit(wrong)
             self._n_apart[wrong] = 0
         # A value that was not believed counts as one that just is.
-        known = np.maximum(self._farthest * _KEPT ** len(residuals), np.minimum(size, self._limits).max(0))
+        known = np.maximum(self._farthest * _KEPT ** len(residuals), largest)
         self._farthest = np.where((evidence < _CALM) & (self._n_apart == 0), known, self._farthest)
         self._given, self._residuals, self._n_strange = [], [], 0
         if self._n_rows >= self._renew_at and not self._doubted:
@@ -285,7 +283,6 @@ class Doubts(Stored):
     def _renew(self, row_model: RowModel) -> None:
         self._reference = row_model.precision()
         self._renew_at = self._n_rows + min(max((_GROWTH - 1.0) * self._n_rows, _BLOCK), _LATEST)
-        self._derive()
 
     def _believe(self, slots: list[int]) -> None:
         """Forget what keys used to be."""
