@@ -127,6 +127,13 @@ def test_models_that_rest_wake_when_they_help():
     assert 1 not in playing[-200:]
 
 
+def test_models_do_not_rest_if_that_is_not_wanted():
+    _, playing = played(linear, model=PUFEClassifier(LinearExperts(min_gain=None)))
+    assert playing == [3] * 600
+    with pytest.raises(ValueError, match="min_gain is a share of the loss, 0 or more, or None, not -1"):
+        LinearExperts(min_gain=-1)
+
+
 def test_all_models_play_after_a_change_of_the_features():
     model, playing = played(linear, 400)
     assert playing[-1] == 1

@@ -20,10 +20,8 @@ from .experts import Experts, Predicted, Round
 from .feature_maps import FeatureMap, Identity, Neighbours, RandomFourier
 from .rules import ImplicitGradient, Newton, UpdateRule
 
-#: So many rounds all models play after a change; later those that are not worth it play one round of so many.
+#: So many rounds all models play after a change; later those that are of no use play one round of so many.
 _TRIAL, _EVERY = 200, 9
-#: Models are worth it if they lower the loss of the mixture by more than this share of it.
-_WORTH = 0.01
 
 
 class LinearExperts(Stored, Experts):
@@ -44,9 +42,9 @@ class LinearExperts(Stored, Experts):
     are models of the row itself; of the row and the mean target of its neighbours, for targets that persist; and of
     random Fourier features beside both, for targets that are not linear.
 
-    The models of a map after the first *rest* while they are not worth their time: unless they lowered the loss of the
-    mixture by 1 % of late, they play every ninth round, and are asleep in the others. After each change of the features
-    all play for 200 rounds. Neighbours are remembered in any case.
+    The models of a map after the first *rest* while they are of no use: unless they lowered the loss of the mixture by
+    1 % of late, they play every ninth round, and are asleep in the others. After each change of the features all play
+    for 200 rounds. Neighbours are remembered in any case.
 
     All experts share the directions of the rules, one for each rule and map, so a round costs one product of the
     features with a matrix of weights for all scores, and one step for each rule and map. With n features in all it
@@ -64,6 +62,9 @@ class LinearExperts(Stored, Experts):
     prior
         How much the views *present*, *recovered* and *fresh* count before any loss. The recovered model is what was
         best so far, so most of the trust is in it.
+    min_gain
+        The share of the loss by which the models of a map have to lower it, or they rest. Small values save less time,
+        large ones may miss a small gain; None: none ever rests.
 
     """
 
@@ -75,7 +76,10 @@ class LinearExperts(Stored, Experts):
         maps: tuple[FeatureMap, ...] | None = None,
         rules: tuple[UpdateRule, ...] | None = None,
         prior: tuple[float, float, float] = (3.0, 8.0, 1.0),
+        min_gain: float | None = 0.01,
     ) -> None:
+        if min_gain is not None and not min_gain >= 0:
+            raise ValueError(f"min_gain is a share of the loss, 0 or more, or None, not {min_gain!r}")
         if not (len(prior) == len(self.VIEWS) and min(prior) > 0):
             raise ValueError(f"prior is one number above 0 for each of present, recovered and fresh, not {prior!r}")
         self.maps = maps if maps is not None else (Identity(), Neighbours(), RandomFourier())
@@ -85,6 +89,7 @@ class LinearExperts(Stored, Experts):
             else (Newton(forgetting=0.998), ImplicitGradient(), ImplicitGradient(rate=0.3, trust=0.1))
         )
         self.prior = prior
+        self.min_gain = min_gain
         if not any(each.trust for each in self.maps):
             raise ValueError("maps must have one whose trust is above 0")
         if not self.rules:
@@ -207,11 +212,13 @@ class LinearExperts(Stored, Experts):
         """Decide whose models play the next round."""
         self._n_played += 1
         n, heads = self._n_played, len(self._heads)
+        if self.min_gain is None:
+            return
         if n < _TRIAL or n % _EVERY == 0:
             self._play(heads)
         elif n == _TRIAL or n % _EVERY == 1:
             gains, losses = self._merits.tolist()
-            while heads > 1 and gains[heads - 1] <= _WORTH * losses[heads - 1]:
+            while heads > 1 and gains[heads - 1] <= self.min_gain * losses[heads - 1]:
                 heads -= 1
             self._play(heads)
 

@@ -73,6 +73,7 @@ VARIANTS = {
         "neighbours that are only read by others": experts(maps=(Identity(), Neighbours(trust=0.0), RandomFourier())),
         "twice as many random features": experts(maps=(Identity(), Neighbours(), RandomFourier(100))),
         "all trusted alike at first": experts(maps=(Identity(), Neighbours(trust=1.0), RandomFourier(trust=1.0))),
+        "no model ever rests": experts(min_gain=None),
     },
     "Rules": {
         "no second-order rule": rules(SLOW, FAST),
