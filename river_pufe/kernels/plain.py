@@ -314,7 +314,7 @@ def extremes(residuals: Array, limits: Array) -> tuple[Array, Integers, Mask]:
     """
     size = np.abs(residuals)
     near = size <= limits
-    was_near: Mask = near.any(0)
+    was_near: Mask = np.asarray(near.any(0))
     since = np.where(was_near, near[::-1].argmax(0), len(near))
     latest = np.arange(len(near))[::-1, None] < since
     largest = np.minimum(np.where(np.isnan(size), 0.0, size), limits).max(0, initial=0.0)

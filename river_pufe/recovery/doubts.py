@@ -347,7 +347,7 @@ class Doubts(Stored):
         final = len(values) >= _ENOUGH or not explained or (is_other and not clear)
         heard = values, expected, (largest if explained else typical) * deviation
         # A sensor may have been out of order for a while.
-        is_well = fits(*(each[-_FEW:] for each in heard), explained=explained)
+        is_well = fits(values[-_FEW:], expected[-_FEW:], heard[2][-_FEW:], explained)
         found = NONE if is_well else find_conversion(*heard, explained=explained, final=final)
         if found is None and not final:
             return []
