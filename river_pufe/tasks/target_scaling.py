@@ -40,7 +40,7 @@ class TargetScaler(Part):
         self._mean = 0.0
         self._deviation = 0.0
         self._first: list[float] = []
-        # The range of all targets; least, largest and number of the latest ones.
+        # The range of all targets seen; least, largest and number of the latest ones.
         self._range = math.inf, -math.inf
         self._latest = math.inf, -math.inf, 0
 
