@@ -44,8 +44,6 @@ _SHARE = 1 / 3
 _TIED = 0.5
 #: A key is unlike itself if its level is so many deviations away.
 _UNLIKE = 3.0
-#: Rows for each key before there is a reference: residuals are larger where the law comes from fewer.
-_ROWS_PER_KEY = 4
 #: Rows between two references: half of those before, and so many at the most.
 _GROWTH, _LATEST = 1.5, 256
 
@@ -290,7 +288,8 @@ class Doubts(Stored):
 
     def _renew(self, row_model: RowModel) -> None:
         self._reference = row_model.precision()
-        self._renew_at = self._n_rows + min(max((_GROWTH - 1.0) * self._n_rows, _BLOCK), _LATEST)
+        wait = max((_GROWTH - 1.0) * self._n_rows, _BLOCK) if self._reference is not None else _BLOCK
+        self._renew_at = self._n_rows + min(wait, _LATEST)
         self._derive()
 
     def _believe(self, slots: list[int]) -> None:
@@ -398,7 +397,7 @@ class Doubts(Stored):
         """No key is doubted, and the law to judge by is not known."""
         self._doubted, self._reference = {}, None
         self._given, self._residuals, self._n_strange = [], [], 0
-        self._renew_at = float(self._n_rows + max(_BLOCK, _ROWS_PER_KEY * self.n_slots))
+        self._renew_at = float(self._n_rows + _BLOCK)
         self._derive()
 
     def conversions(self, slots: Mask) -> Array:
