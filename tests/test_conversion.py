@@ -87,3 +87,10 @@ def test_a_lone_key_is_converted_only_after_a_gross_change_by_a_common_unit():
 
 def test_what_never_varied_has_no_conversion():
     assert find_conversion(np.arange(24.0), np.ones(24), 0.0, True, True) is None
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_lone_thermometer_in_kelvin_is_not_one_in_tenths(seed):
+    celsius = np.random.default_rng(seed).normal(22, 10, size=24)
+    found = find_conversion(celsius + 273.15, np.full(24, 22.0), 10.0, False, True)
+    assert found == pytest.approx(Conversion(1.0, -273.15))

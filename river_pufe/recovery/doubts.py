@@ -78,15 +78,15 @@ class Doubts(Stored):
     The residual of a value is how far it is from what it should be given all others in the same sample,
     $(K z)_j / \\sqrt{K_{jj}}$ in its deviations, with K the inverse of the covariance of the rows z. One that is four
     times as large as any before, while all others are as usual, is not believed: the value is treated as absent in this
-    round. Blocks of 32 rounds are judged by `Fit`, and of fewer rounds once eight of them had a residual larger than any
-    before. A key that does not fit, or of which 16 values in succession were not believed, is *doubted*, and so is each
-    other one that is strange without it: treated as absent until it has read 24 to 64 more values. Then there are these
-    verdicts:
+    round. Blocks of 32 rounds are judged by `Fit`, and shorter ones once eight of their rounds had a residual larger
+    than any before. A key that does not fit, or of which 16 values in succession were not believed, is *doubted*, and
+    so is each other one that is strange without it: treated as absent until it has read 24 to 64 more values. Then
+    there are these verdicts:
 
     - the values fit after all, as they are or after a conversion (`find_conversion`), which is applied from then on;
     - others explain the key, but its new values do not follow them at all: it is another sensor;
-    - any other case may be a real change: the values are believed, and what they used to be is forgotten. So it is where
-      two keys explain only each other, and neither is unlike itself.
+    - any other case may be a real change: the values are believed, and what they used to be is forgotten. The same
+      holds where two keys explain only each other, and neither is unlike itself.
 
     Where more than a third of the keys are doubted at the same time, each is judged by what it used to read itself, and
     believed if it is not in another unit: the world has changed. In an overlap no key is doubted, and none is where the
