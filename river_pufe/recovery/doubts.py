@@ -40,8 +40,6 @@ _FEW, _ENOUGH = 24, 64
 _EXPLAINED = 0.25
 #: Where more than this share of the keys are doubted at once, what they say of each other is worth nothing.
 _SHARE = 1 / 3
-#: Two keys are tied if this share of what the others do not explain of one of them follows from the other one.
-_TIED = 0.5
 #: A key is unlike itself if its level is so many deviations away.
 _UNLIKE = 3.0
 #: Rows between two references: half of those before, and so many at the most.
@@ -315,7 +313,9 @@ class Doubts(Stored):
             return self._decide_alone(reading) if ready else []
         verdicts = []
         for slot, number in zip(list(self._doubted), numbers):
-            if number in (_FEW, _ENOUGH) and not math.isnan(reading.given[slot]):
+            # The verdict on one key may be that another one is believed, too.
+            due = slot in self._doubted and number in (_FEW, _ENOUGH)
+            if due and not math.isnan(reading.given[slot]):
                 verdicts += self._decide(slot, reading)
         return verdicts
 
@@ -345,9 +345,8 @@ class Doubts(Stored):
         doubted = np.array(list(self._doubted))
         left = inverse(precision[doubted[:, None], doubted])[doubted == slot, doubted == slot].item()
         explained = largest * largest * left <= _EXPLAINED * variance[slot]
-        # Two keys that explain each other cannot tell which of them is wrong, unless one is unlike itself.
-        partial = precision[slot] ** 2 / (precision.diagonal() * precision[slot, slot])
-        tied = [other for other in np.flatnonzero(partial > _TIED).tolist() if other != slot]
+        # Two keys that explain only each other cannot tell which of them is wrong, unless one is unlike itself.
+        tied = [other for other in range(self.n_slots) if other != slot and self._are_tied(slot, other)]
         level = float(reading.scaler.unscale(mean)[slot])
         clear = not tied or np.ptp(values) == 0.0 or abs(float(values.mean()) - level) > _UNLIKE * own
         is_other = explained and not follows(values, expected)
@@ -365,6 +364,15 @@ class Doubts(Stored):
             return [Verdict(slot, None)]
         self._believe([slot, *tied])
         return []
+
+    def _are_tied(self, slot: int, other: int) -> bool:
+        """Whether two keys are explained by each other, and neither of them by the rest."""
+        assert self._reference is not None
+        _, precision, variance = self._reference
+        a, b, c = precision[slot, slot], precision[other, other], precision[slot, other]
+        # The inverse of their part of the precision is their covariance given all others.
+        without_each_other = np.array([b, a]) / (a * b - c * c)
+        return bool((without_each_other > _EXPLAINED * variance[[slot, other]]).all())
 
     def _decide_alone(self, reading: Reading) -> list[Verdict]:
         """The verdicts on so many keys that the others cannot tell: each is judged by what it used to read itself."""
