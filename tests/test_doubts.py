@@ -127,7 +127,6 @@ def test_two_keys_that_explain_each_other_may_change_together():
             x["room 0"], x["room 1"] = x["room 0"] + 120, x["room 1"] - 100
     recovery = train(FeatureRecovery(), samples)
     assert news(recovery) == []
-    assert recovery.transform_one(samples[-1]) == samples[-1]
 
 
 @pytest.mark.parametrize("change", ["kilo", "milli"])

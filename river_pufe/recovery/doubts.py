@@ -277,11 +277,15 @@ class Doubts(Stored):
         mean, precision, _ = self._reference
         while slot >= 0:
             self._doubted[slot] = []
-            rows[:, list(self._doubted)] = math.nan
+            doubted = np.array(list(self._doubted))
+            rows[:, doubted] = math.nan
             completed, _ = kernels.expect(rows, mean, None, precision, np.ones(len(rows)))
-            away = (completed - mean) @ precision / np.sqrt(precision.diagonal())
+            # The diagonal of the inverse of the covariance without those that are doubted.
+            across = precision[doubted]
+            without = precision.diagonal() - (across * (inverse(across[:, doubted]) @ across)).sum(0)
+            without[doubted] = math.inf
+            away = (completed - mean) @ precision / np.sqrt(without)
             strange = (np.abs(away) > self._usual).mean(0) > 0.5
-            strange[list(self._doubted)] = False
             slot = int(np.where(strange, np.square(away).sum(0), -1.0).argmax()) if strange.any() else -1
 
     def _renew(self, row_model: RowModel) -> None:
@@ -354,7 +358,7 @@ class Doubts(Stored):
         final = len(values) >= _ENOUGH or not explained or (is_other and not clear)
         heard = values, expected, (largest if explained else typical) * deviation
         # A sensor may have been out of order for a while.
-        is_well = fits(*(each[-_FEW:] for each in heard), explained=explained)
+        is_well = fits(values[-_FEW:], expected[-_FEW:], heard[-1][-_FEW:], explained)
         found = NONE if is_well else find_conversion(*heard, explained=explained, final=final)
         if found is None and not final:
             return []
