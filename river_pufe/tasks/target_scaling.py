@@ -61,7 +61,7 @@ class TargetScaler(Part):
     def bound(self, scaled: Array) -> Array:
         """Standardized values, none of which is beyond the targets so far; any shape."""
         low, high = map(self.scale, self._range)
-        return np.clip(scaled, low, high) if low <= high else scaled
+        return np.clip(scaled, low, high)
 
     def see(self, y: float) -> None:
         """Take note that there is such a target."""
