@@ -104,3 +104,10 @@ def test_no_conversion_is_beyond_what_numbers_can_say():
     assert follows(1e-300 * read, expected)
     assert not follows(1e-310 * read, expected)
     assert find_conversion(1e-310 * read, expected, 0.1, True, True) is None
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_lone_thermometer_in_kelvin_is_not_one_in_tenths(seed):
+    celsius = np.random.default_rng(seed).normal(22, 10, size=24)
+    found = find_conversion(celsius + 273.15, np.full(24, 22.0), 10.0, False, True)
+    assert found == pytest.approx(Conversion(1.0, -273.15))

@@ -118,6 +118,17 @@ def test_of_two_keys_that_explain_each_other_one_is_replaced_where_it_is_unlike_
     assert news(recovery) == expected
 
 
+def test_two_keys_that_explain_each_other_may_change_together():
+    samples, _ = thermometers(explained=False)
+    rng = np.random.default_rng(0)
+    for t, x in enumerate(samples):
+        x["room 1"] = x["room 0"] + rng.normal(0, 2)
+        if t >= CHANGED_AT:
+            x["room 0"], x["room 1"] = x["room 0"] + 120, x["room 1"] - 100
+    recovery = train(FeatureRecovery(), samples)
+    assert news(recovery) == []
+
+
 @pytest.mark.parametrize("change", ["kilo", "milli"])
 @pytest.mark.parametrize("explained", [True, False])
 def test_no_answer_leaves_the_targets_seen_on_the_way(change, explained):

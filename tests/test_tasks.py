@@ -642,3 +642,38 @@ def test_surprises_that_end_change_no_unit(n):
     task.learn(1.0, np.ones(1))
     assert task.answer(np.ones(1)) == pytest.approx(before, rel=0.01)
     assert before == pytest.approx(1.0, abs=0.3)
+
+
+def regression(seed=0, n=300):
+    """A task that knows some targets, those targets, and how large its errors are, in its own unit."""
+    rng = np.random.default_rng(seed)
+    task, targets = Regression(), rng.normal(50, 8, size=n)
+    for y in targets:
+        task.register(y)
+        task.learn(y, task.target(y + rng.normal(0, 0.4)))
+    return task, targets, 0.4 / 8
+
+
+def test_a_bounded_answer_is_within_the_targets_seen():
+    task, targets, _ = regression()
+    for y in (-1e6, targets.min(), 50.0, targets.max(), 1e6):
+        assert task.answer(task.bounded(task.target(y))) == pytest.approx(np.clip(y, targets.min(), targets.max()))
+
+
+def test_bounds_are_in_the_new_unit_of_a_target():
+    task, targets, _ = regression()
+    rng = np.random.default_rng(1)
+    for y in rng.normal(50, 8, size=20):
+        task.learn(1000 * y, task.target(y + rng.normal(0, 0.4)))
+    assert task.answer(task.bounded(np.array([1e9]))) == pytest.approx(1000 * targets.max(), rel=0.05)
+    assert task.answer(task.bounded(np.array([-1e9]))) == pytest.approx(1000 * targets.min(), rel=0.05)
+
+
+def test_a_cautious_task_has_errors_of_the_usual_size_at_most():
+    task, _, size = regression()
+    predictions, target = np.array([[0.0], [0.01], [3.0]]), np.array([0.0])
+    plain, cautious = task.errors(predictions, target), task.cautious().errors(predictions, target)
+    assert cautious[:2] == pytest.approx(plain[:2])
+    assert abs(cautious[2, 0]) == pytest.approx(size, rel=0.3)
+    assert not task.is_cautious
+    assert task.errors(predictions, target) == pytest.approx(plain)

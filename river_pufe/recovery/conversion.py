@@ -119,7 +119,11 @@ def find_conversion(
     may_be_heat = max(np.abs(values).max(), np.abs(expected).max()) < _HOTTEST
     exact = (*_PREFIXES, *(_TEMPERATURES if may_be_heat else ()), *(_RARE if explained else ()))
     freedoms, n = estimated | dict.fromkeys(exact, 0), len(values)
-    penalized = {each: n * cost(each) + freedom * math.log(n) for each, freedom in freedoms.items()}
+    # Minus twice the log likelihood of the values, not of what they are converted into, and the penalty.
+    penalized = {
+        each: n * (cost(each) - 2.0 * math.log(abs(each.factor))) + freedom * math.log(n)
+        for each, freedom in freedoms.items()
+    }
     best = min(penalized, key=penalized.__getitem__)
     return best if penalized[best] < math.inf and (final or not freedoms[best]) else None
 

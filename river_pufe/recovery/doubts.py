@@ -40,12 +40,8 @@ _FEW, _ENOUGH = 24, 64
 _EXPLAINED = 0.25
 #: Where more than this share of the keys are doubted at once, what they say of each other is worth nothing.
 _SHARE = 1 / 3
-#: Two keys are tied if this share of what the others do not explain of one of them follows from the other one.
-_TIED = 0.5
 #: A key is unlike itself if its level is so many deviations away.
 _UNLIKE = 3.0
-#: Rows for each key before there is a reference: residuals are larger where the law comes from fewer.
-_ROWS_PER_KEY = 4
 #: Rows between two references: half of those before, and so many at the most.
 _GROWTH, _LATEST = 1.5, 256
 
@@ -80,18 +76,22 @@ class Doubts(Stored):
     The residual of a value is how far it is from what it should be given all others in the same sample,
     $(K z)_j / \\sqrt{K_{jj}}$ in its deviations, with K the inverse of the covariance of the rows z. One that is four
     times as large as any before, while all others are as usual, is not believed: the value is treated as absent in this
-    round. Blocks of rounds are
-    judged by `Fit`. A key that does not fit, or that is not believed in 16 rounds in succession, is *doubted*: treated
-    as absent until it has read 24 to 64 more values. Then there are these verdicts:
+    round. Blocks of 32 rounds are judged by `Fit`, and shorter ones once eight of their rounds had a residual larger
+    than any before. A key that does not fit, or of which 16 values in succession were not believed, is *doubted*, and
+    so is each other one that is strange without it: treated as absent until it has read 24 to 64 more values. Then
+    there are these verdicts:
 
     - the values fit after all, as they are or after a conversion (`find_conversion`), which is applied from then on;
     - others explain the key, but its new values do not follow them at all: it is another sensor;
-    - any other case may be a real change: the values are believed, and what they used to be is forgotten.
+    - any other case may be a real change: the values are believed, and what they used to be is forgotten. The same
+      holds where two keys explain only each other, and neither is unlike itself.
 
-    Where more than a third of the keys do not fit at the same time the world has changed, and all are believed. In an
-    overlap no key is doubted, and none is where the covariance of the rows is not known in full.
+    Where more than a third of the keys are doubted at the same time, each is judged by what it used to read itself, and
+    believed if it is not in another unit: the world has changed. In an overlap no key is doubted, and none is where the
+    covariance of the rows is not known in full.
 
-    Costs O(d²) a round, most of it in products of matrices. Memory is O(d²).
+    Costs O(d²) a round, most of it in products of matrices, and O(a³) with a absent or doubted keys while one is
+    doubted. Memory is O(d²).
 
     Parameters
     ----------
@@ -273,16 +273,21 @@ class Doubts(Stored):
         mean, precision, _ = self._reference
         while slot >= 0:
             self._doubted[slot] = []
-            rows[:, list(self._doubted)] = math.nan
+            doubted = np.array(list(self._doubted))
+            rows[:, doubted] = math.nan
             completed, _ = kernels.expect(rows, mean, None, precision, np.ones(len(rows)))
-            away = (completed - mean) @ precision / np.sqrt(precision.diagonal())
+            # The diagonal of the inverse of the covariance without those that are doubted.
+            across = precision[doubted]
+            without = precision.diagonal() - (across * (inverse(across[:, doubted]) @ across)).sum(0)
+            without[doubted] = math.inf
+            away = (completed - mean) @ precision / np.sqrt(without)
             strange = (np.abs(away) > self._usual).mean(0) > 0.5
-            strange[list(self._doubted)] = False
             slot = int(np.where(strange, np.square(away).sum(0), -1.0).argmax()) if strange.any() else -1
 
     def _renew(self, row_model: RowModel) -> None:
         self._reference = row_model.precision()
-        self._renew_at = self._n_rows + min(max((_GROWTH - 1.0) * self._n_rows, _BLOCK), _LATEST)
+        wait = max((_GROWTH - 1.0) * self._n_rows, _BLOCK) if self._reference is not None else _BLOCK
+        self._renew_at = self._n_rows + min(wait, _LATEST)
 
     def _believe(self, slots: list[int]) -> None:
         """Forget what keys used to be."""
@@ -307,7 +312,9 @@ class Doubts(Stored):
             return self._decide_alone(reading) if ready else []
         verdicts = []
         for slot, number in zip(list(self._doubted), numbers):
-            if number in (_FEW, _ENOUGH) and not math.isnan(reading.given[slot]):
+            # The verdict on one key may be that another one is believed, too.
+            due = slot in self._doubted and number in (_FEW, _ENOUGH)
+            if due and not math.isnan(reading.given[slot]):
                 verdicts += self._decide(slot, reading)
         return verdicts
 
@@ -337,9 +344,8 @@ class Doubts(Stored):
         doubted = np.array(list(self._doubted))
         left = inverse(precision[doubted[:, None], doubted])[doubted == slot, doubted == slot].item()
         explained = largest * largest * left <= _EXPLAINED * variance[slot]
-        # Two keys that explain each other cannot tell which of them is wrong, unless one is unlike itself.
-        partial = precision[slot] ** 2 / (precision.diagonal() * precision[slot, slot])
-        tied = [other for other in np.flatnonzero(partial > _TIED).tolist() if other != slot]
+        # Two keys that explain only each other cannot tell which of them is wrong, unless one is unlike itself.
+        tied = [other for other in range(self.n_slots) if other != slot and self._are_tied(slot, other)]
         level = float(reading.scaler.unscale(mean)[slot])
         clear = not tied or np.ptp(values) == 0.0 or abs(float(values.mean()) - level) > _UNLIKE * own
         is_other = explained and not follows(values, expected)
@@ -347,7 +353,7 @@ class Doubts(Stored):
         final = len(values) >= _ENOUGH or not explained or (is_other and not clear)
         heard = values, expected, (largest if explained else typical) * deviation
         # A sensor may have been out of order for a while.
-        is_well = fits(values[-_FEW:], expected[-_FEW:], heard[2][-_FEW:], explained)
+        is_well = fits(values[-_FEW:], expected[-_FEW:], heard[-1][-_FEW:], explained)
         found = NONE if is_well else find_conversion(*heard, explained=explained, final=final)
         if found is None and not final:
             return []
@@ -357,6 +363,15 @@ class Doubts(Stored):
             return [Verdict(slot, None)]
         self._believe([slot, *tied])
         return []
+
+    def _are_tied(self, slot: int, other: int) -> bool:
+        """Whether two keys are explained by each other, and neither of them by the rest."""
+        assert self._reference is not None
+        _, precision, variance = self._reference
+        a, b, c = precision[slot, slot], precision[other, other], precision[slot, other]
+        # The inverse of their part of the precision is their covariance given all others.
+        without_each_other = np.array([b, a]) / (a * b - c * c)
+        return bool((without_each_other > _EXPLAINED * variance[[slot, other]]).all())
 
     def _decide_alone(self, reading: Reading) -> list[Verdict]:
         """The verdicts on so many keys that the others cannot tell: each is judged by what it used to read itself."""
@@ -389,7 +404,7 @@ class Doubts(Stored):
         """No key is doubted, and the law to judge by is not known."""
         self._doubted, self._reference = {}, None
         self._given, self._residuals, self._n_strange = [], [], 0
-        self._renew_at = float(self._n_rows + max(_BLOCK, _ROWS_PER_KEY * self.n_slots))
+        self._renew_at = float(self._n_rows + _BLOCK)
         self._derive()
 
     def conversions(self, slots: Mask) -> Array:

@@ -18,11 +18,14 @@ from .reading import Reading
 from .row_law import RowLaw
 from .row_model import RowModel
 from .scaling import Scaler
-from .scatter import Scatter
+from .scatter import Scatter, typical
 from .wide import SIZE, WideOverlap, WideScatter
 
 #: Rows that are kept as they came, at most.
 _WINDOW = 64
+#: So many rows for each entry tell a covariance of which the inverse is about right: from fewer, residuals of new rows
+#: are much larger.
+_ROWS_PER_ENTRY = 4
 #: Rows wait to be learned in blocks, until they are this share of all or a block is full.
 _WAITING = 1 / 8
 
@@ -93,7 +96,7 @@ class GaussianRows(Stored, RowModel):
 
     def precision(self) -> tuple[Array, Array, Array] | None:
         law = self._law.law
-        if not isinstance(law, Gaussian) or not self._n:
+        if not isinstance(law, Gaussian) or typical(self._law.counts) < _ROWS_PER_ENTRY * max(len(law.mean), 1):
             return None
         return law.mean, law.precision, law.covariance.diagonal().copy()
 

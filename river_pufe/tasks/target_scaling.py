@@ -40,7 +40,7 @@ class TargetScaler(Part):
         self._mean = 0.0
         self._deviation = 0.0
         self._first: list[float] = []
-        # The range of all targets; least, largest and number of the latest ones.
+        # The range of all targets seen; least, largest and number of the latest ones.
         self._range = math.inf, -math.inf
         self._latest = math.inf, -math.inf, 0
 
@@ -61,7 +61,7 @@ class TargetScaler(Part):
     def bound(self, scaled: Array) -> Array:
         """Standardized values, none of which is beyond the targets so far; any shape."""
         low, high = map(self.scale, self._range)
-        return np.clip(scaled, low, high) if low <= high else scaled
+        return np.clip(scaled, low, high)
 
     def see(self, y: float) -> None:
         """Take note that there is such a target."""
