@@ -11,6 +11,9 @@ from .recovery.reading import COMPLETED, Reading
 from .tasks.task import Task
 from .values import Array
 
+#: In the first of some strange rounds, by how much an answer may go beyond the targets seen, as a share of their range.
+_MARGIN = 0.25
+
 Forms = tuple[kernels.Linear, kernels.Hedge, kernels.TaskForm]
 
 
@@ -55,7 +58,10 @@ class Game(typing.NamedTuple):
             predictions, awake, inputs = experts.predict(reading, task)
             weights = hedge.weights(awake)
             asked = Asked(None, predictions, awake, inputs, weights, weights.dot(predictions))
-        return asked if reading.as_usual else Asked(*asked[:-1], task.bounded(asked.mixture))
+        if reading.as_usual:
+            return asked
+        # One strange round may be a rare event, and its target a record.
+        return Asked(*asked[:-1], task.bounded(asked.mixture, _MARGIN if reading.n_strange == 1 else 0.0))
 
     def play(self, reading: Reading, asked: Asked, y: typing.Any, w: float) -> None:
         """Learn from a sample of weight w with target y, given what was predicted for it."""

@@ -136,7 +136,11 @@ def test_no_answer_leaves_the_targets_seen_on_the_way(change, explained):
     targets = 3 * truth + np.random.default_rng(0).normal(size=len(truth))
     answers = np.array(play(PUFERegressor(), samples[: CHANGED_AT + 30], targets))[CHANGED_AT:]
     seen, noise = targets[: CHANGED_AT + 30], 3.0
-    assert seen.min() - noise <= answers.min() <= answers.max() <= seen.max() + noise
+    low, high = seen.min() - noise, seen.max() + noise
+    assert low <= answers[1:].min() <= answers[1:].max() <= high
+    # The first strange row may be a rare event.
+    room = 0.25 * np.ptp(seen)
+    assert low - room <= answers[0] <= high + room
 
 
 @pytest.mark.parametrize("change", ["at rest", "noise"])

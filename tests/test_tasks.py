@@ -657,7 +657,10 @@ def regression(seed=0, n=300):
 def test_a_bounded_answer_is_within_the_targets_seen():
     task, targets, _ = regression()
     for y in (-1e6, targets.min(), 50.0, targets.max(), 1e6):
-        assert task.answer(task.bounded(task.target(y))) == pytest.approx(np.clip(y, targets.min(), targets.max()))
+        assert task.answer(task.bounded(task.target(y), 0.0)) == pytest.approx(np.clip(y, targets.min(), targets.max()))
+        room = 0.25 * np.ptp(targets)
+        bounded = task.bounded(task.target(y), 0.25)
+        assert task.answer(bounded) == pytest.approx(np.clip(y, targets.min() - room, targets.max() + room))
 
 
 def test_bounds_are_in_the_new_unit_of_a_target():
@@ -665,8 +668,8 @@ def test_bounds_are_in_the_new_unit_of_a_target():
     rng = np.random.default_rng(1)
     for y in rng.normal(50, 8, size=20):
         task.learn(1000 * y, task.target(y + rng.normal(0, 0.4)))
-    assert task.answer(task.bounded(np.array([1e9]))) == pytest.approx(1000 * targets.max(), rel=0.05)
-    assert task.answer(task.bounded(np.array([-1e9]))) == pytest.approx(1000 * targets.min(), rel=0.05)
+    assert task.answer(task.bounded(np.array([1e9]), 0.0)) == pytest.approx(1000 * targets.max(), rel=0.05)
+    assert task.answer(task.bounded(np.array([-1e9]), 0.0)) == pytest.approx(1000 * targets.min(), rel=0.05)
 
 
 def test_a_cautious_task_has_errors_of_the_usual_size_at_most():

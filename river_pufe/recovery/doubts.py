@@ -67,7 +67,7 @@ class Residuals(typing.NamedTuple):
 
     residuals: Array | None
     too_far: int
-    as_usual: bool
+    n_strange: int
 
 
 class Doubts(Stored):
@@ -182,9 +182,10 @@ class Doubts(Stored):
     def residuals(self, scaled: Array) -> Residuals:
         """The residuals of a completed row in standardized units."""
         if self._reference is None:
-            return Residuals(None, -1, True)
+            return Residuals(None, -1, 0)
         mean, precision, _ = self._reference
-        return Residuals(*kernels.residuals(scaled, mean, precision, self._usual, self._limits))
+        away, too_far, as_usual = kernels.residuals(scaled, mean, precision, self._usual, self._limits)
+        return Residuals(away, too_far, 0 if as_usual else self._n_strange + 1)
 
     def are_usual(self, scaled: Array) -> bool:
         """Whether all residuals of some completed rows, shape (n, d), are about as small as they have been."""
@@ -262,7 +263,8 @@ class Doubts(Stored):
         # A value that was not believed counts as one that just is.
         known = np.maximum(self._farthest * _KEPT ** len(residuals), largest)
         self._farthest = np.where((evidence < _CALM) & (self._n_apart == 0), known, self._farthest)
-        self._given, self._residuals, self._n_strange = [], [], 0
+        # Strange rounds that ended the block go on.
+        self._given, self._residuals, self._n_strange = [], [], int(len(residuals) < _BLOCK)
         if self._n_rows >= self._renew_at and not self._doubted:
             self._renew(row_model)
         self._derive()

@@ -78,8 +78,9 @@ class Reading:
         shape (d,); None where it is not known.
     too_far
         The slot whose residual is too large to be believed, or -1.
-    as_usual
-        Whether all residuals are about as small as they have been.
+    n_strange
+        0 if all residuals are about as small as they have been; otherwise how many rounds of late were unlike any
+        before, this one included.
     usable
         Whether the map may learn from it: in an overlap, whether the previous part could be completed.
     keys
@@ -99,12 +100,17 @@ class Reading:
     filled: Array | None
     residuals: Array | None
     too_far: int
-    as_usual: bool
+    n_strange: int
     usable: bool
     keys: Sequence[Key]
     n_previous: int
     scaler: Scaler
     retired: Iterable[Retired]
+
+    @property
+    def as_usual(self) -> bool:
+        """Whether all residuals are about as small as they have been."""
+        return not self.n_strange
 
     @property
     def completed(self) -> Array:

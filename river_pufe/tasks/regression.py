@@ -150,8 +150,8 @@ class Regression(_Numbers):
     def curvature(self, mixture: Array, target: Array) -> float:
         return kernels.curvature(mixture, target, self._form())
 
-    def bounded(self, mixture: Array) -> Array:
-        return self._scaler.bound(mixture)
+    def bounded(self, mixture: Array, margin: float) -> Array:
+        return self._scaler.bound(mixture, margin)
 
     def answer(self, mixture: Array) -> float:
         return self._scaler.unscale(float(mixture[0]))

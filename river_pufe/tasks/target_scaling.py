@@ -58,10 +58,11 @@ class TargetScaler(Part):
         """The target whose standardized value is `scaled`; 0.0 before the first target."""
         return self._mean + self._deviation * scaled if self._n else 0.0
 
-    def bound(self, scaled: Array) -> Array:
-        """Standardized values, none of which is beyond the targets so far; any shape."""
+    def bound(self, scaled: Array, margin: float = 0.0) -> Array:
+        """Standardized values, none of which is beyond the range of the targets so far by more than a share of it."""
         low, high = map(self.scale, self._range)
-        return np.clip(scaled, low, high)
+        room = margin * (high - low)
+        return np.clip(scaled, low - room, high + room)
 
     def see(self, y: float) -> None:
         """Take note that there is such a target."""

@@ -92,8 +92,8 @@ class Task(Part, abc.ABC):
     def scores(self, model: typing.Any, x: dict[Key, typing.Any]) -> Array:
         """Scores that stand for the answer of a River model, shape (columns,)."""
 
-    def bounded(self, mixture: Array) -> Array:
-        """The mixture, within the range of the targets seen; both of shape (columns,)."""
+    def bounded(self, mixture: Array, margin: float) -> Array:
+        """The mixture, within the range of the targets seen or a margin, a share of it; both of shape (columns,)."""
         return mixture
 
     def cautious(self) -> typing.Self:
