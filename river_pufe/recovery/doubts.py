@@ -263,8 +263,8 @@ class Doubts(Stored):
         # A value that was not believed counts as one that just is.
         known = np.maximum(self._farthest * _KEPT ** len(residuals), largest)
         self._farthest = np.where((evidence < _CALM) & (self._n_apart == 0), known, self._farthest)
-        # Strange rounds that ended the block go on.
-        self._given, self._residuals, self._n_strange = [], [], int(len(residuals) < _BLOCK)
+        # Where they ended the block, strange rounds go on.
+        self._given, self._residuals, self._n_strange = [], [], int(self._n_strange >= _STRANGE)
         if self._n_rows >= self._renew_at and not self._doubted:
             self._renew(row_model)
         self._derive()
