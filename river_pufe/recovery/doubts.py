@@ -116,6 +116,8 @@ class Doubts(Stored):
         self._residuals: list[Array] = []
         self._given: list[Array] = []
         self._n_strange = 0
+        # Whether strange rounds ended the block before.
+        self._is_strange = False
         self._n_apart = np.zeros(0, dtype=np.int64)
         # What doubted keys read, what they should have read, and the deviation of that.
         self._doubted: dict[int, list[tuple[float, float, float]]] = {}
@@ -185,7 +187,7 @@ class Doubts(Stored):
             return Residuals(None, -1, 0)
         mean, precision, _ = self._reference
         away, too_far, as_usual = kernels.residuals(scaled, mean, precision, self._usual, self._limits)
-        return Residuals(away, too_far, 0 if as_usual else self._n_strange + 1)
+        return Residuals(away, too_far, 0 if as_usual else self._n_strange + self._is_strange + 1)
 
     def are_usual(self, scaled: Array) -> bool:
         """Whether all residuals of some completed rows, shape (n, d), are about as small as they have been."""
@@ -263,8 +265,8 @@ class Doubts(Stored):
         # A value that was not believed counts as one that just is.
         known = np.maximum(self._farthest * _KEPT ** len(residuals), largest)
         self._farthest = np.where((evidence < _CALM) & (self._n_apart == 0), known, self._farthest)
-        # Where they ended the block, strange rounds go on.
-        self._given, self._residuals, self._n_strange = [], [], int(self._n_strange >= _STRANGE)
+        self._is_strange = self._n_strange >= _STRANGE
+        self._given, self._residuals, self._n_strange = [], [], 0
         if self._n_rows >= self._renew_at and not self._doubted:
             self._renew(row_model)
         self._derive()
