@@ -67,7 +67,8 @@ class Regression(_Numbers):
     learners, as one of at most four deviations, so an outlier destroys nothing.
 
     Of a sample with a feature unlike any before it is not clear what that feature reads. So its answer stays within the
-    range of the targets seen, and its error moves learners as one of size s at most.
+    range of the targets seen (the first time within a quarter of it beyond), and its error moves learners as one of
+    size s at most.
 
     A target may change its unit, as where meters report watts after kilowatts. If it is more than 6 s and four
     deviations away from what was predicted, hardly anything is learned before 16 such rounds in succession have come.
