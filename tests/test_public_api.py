@@ -184,6 +184,7 @@ def test_the_range_is_the_one_that_the_message_tells(cls, name):
         (lambda: FeatureSpaces(significance=1.1), "significance"),
         (lambda: FeatureSpaces(patience=0.5), "patience"),
         (lambda: LinearExperts(prior=(1.0, 1.0, 0.0)), "prior"),
+        (lambda: LinearExperts(min_gain=-0.5), "min_gain"),
         (lambda: SpaceExperts(OnlineGradientDescent(), roles=("future",)), "future"),
     ],
 )
@@ -350,7 +351,7 @@ def test_debug_one_before_any_target(model):
         (FrequentDirections, {"size": 32, "centered": False}),
         (AdaNormalHedge, {"forgetting": 1.0}),
         (Hedge, {"horizon": None}),
-        (LinearExperts, {"maps": None, "rules": None, "prior": (3.0, 8.0, 1.0)}),
+        (LinearExperts, {"maps": None, "rules": None, "prior": (3.0, 8.0, 1.0), "min_gain": 0.01}),
         (OnlineGradientDescent, {"c": 1.0, "radius": None}),
     ],
 )
