@@ -47,6 +47,14 @@ def test_common_units_are_found_exactly(change, seed):
     assert find_conversion(convert(read), expected, 2.0, True, False) == pytest.approx(known)
 
 
+def test_nothing_is_as_hot_as_that():
+    """Below a thousand degrees it is a thermometer, and above it some other conversion, which takes more values."""
+    for level, found in ((900.0, pytest.approx((1.8, 32.0))), (1100.0, None)):
+        expected, read = readings(2.0, 24)
+        expected, read = expected + level - 68, read + level - 68
+        assert find_conversion((read - 32) / 1.8, expected, 2.0, True, False) == found
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_other_conversions_are_estimated(seed):
     expected, read = readings(1.0, seed=seed)
