@@ -478,7 +478,9 @@ def test_many_samples_are_read_at_once_where_each_has_one_view():
     for a, b in rows.tolist():
         recovery.learn_one({"a": a, "b": b})
     views = recovery.read_many(["b", "a"], rows[:, ::-1])
-    np.testing.assert_array_equal(views, [recovery.read({"a": a, "b": b}).views[0] for a, b in rows.tolist()])
+    readings = [recovery.read({"a": a, "b": b}) for a, b in rows.tolist()]
+    assert {len(reading.views) for reading in readings} == {1}
+    np.testing.assert_array_equal(views, [reading.views[0] for reading in readings])
     gaps = np.where(np.arange(60)[:, None] == 7, np.nan, rows)
     assert recovery.read_many(["a", "b"], gaps) is None
     assert recovery.read_many(["a"], rows[:, :1]) is None
