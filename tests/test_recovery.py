@@ -487,3 +487,19 @@ def test_many_samples_are_read_at_once_where_each_has_one_view():
     recovery.learn_one({"a": 1.0, "b": 2.0, "c": 3.0})
     assert recovery.overlapping
     assert recovery.read_many(["a", "b", "c"], rng.normal(size=(5, 3))) is None
+
+
+def test_it_says_when_rows_have_new_units():
+    """What has learned from rows can go on, because the new values follow from the former ones."""
+    recovery, rng, n_renewed = FeatureRecovery(), np.random.default_rng(0), 0
+    for t in range(200):
+        x = dict(zip("ab", rng.normal(3.0, 1.0 + t / 50, size=2).tolist()))
+        _, reading = recovery.advance(x)
+        before = reading.views[0, 1:]
+        if (units := recovery.update(reading)) is not None:
+            n_renewed += 1
+            if t > 10:
+                np.testing.assert_allclose(recovery.read(x).views[0, 1:], units.factor * before + units.shift)
+        else:
+            np.testing.assert_array_equal(recovery.read(x).views[0, 1:], before)
+    assert 10 < n_renewed < 60
