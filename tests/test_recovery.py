@@ -18,6 +18,7 @@ from river_pufe.pufe import paper_recovery
 from river_pufe.recovery import GaussianRows, LeastSquaresRows
 from river_pufe.recovery.row_model import RowModel
 from river_pufe.recovery.spaces import FeatureSpaces
+from river_pufe.values import LARGEST
 
 SEEDS = range(3)
 
@@ -222,6 +223,15 @@ def test_a_sample_is_returned_with_all_it_had():
 def test_nothing_is_handed_on_as_nothing(nothing):
     recovery = train(FeatureRecovery(), [{"a": 1.0, "b": t % 5} for t in range(100)])
     assert "unknown" not in recovery.transform_one({"a": 1.0, "unknown": nothing})
+
+
+def test_what_is_recovered_is_a_float_also_where_a_vanished_key_is_there():
+    recovery = FeatureRecovery(FeatureSpaces(significance=1.0))
+    recovery.learn_one({"a": 1.0})
+    recovery.learn_one({"b": 2.0})
+    assert recovery.vanished == ("a",)
+    for value, expected in ((10**400, LARGEST), (True, 1.0), (3, 3.0)):
+        assert repr(recovery.recover_one({"a": value})) == repr({"a": expected})
 
 
 def test_what_is_not_known_is_left_out():
