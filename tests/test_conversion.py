@@ -112,3 +112,9 @@ def test_no_conversion_is_beyond_what_numbers_can_say():
     assert follows(1e-300 * read, expected)
     assert not follows(1e-310 * read, expected)
     assert find_conversion(1e-310 * read, expected, 0.1, True, True) is None
+
+
+def test_a_perfect_fit_is_a_fit():
+    expected, _ = readings(0.0)
+    assert find_conversion(expected / 1024 * 1024, expected, 1.0, True, False) == NONE
+    assert find_conversion(expected * 1000, expected, 1.0, True, False) == pytest.approx((0.001, 0.0))

@@ -302,3 +302,9 @@ def test_features_beside_the_row_learn_what_is_not_linear(beside):
         errors[len(maps)] = np.mean(wrong[200:400]), np.mean(wrong[700:])
     assert max(errors[2]) < 0.15
     assert min(errors[1]) > 0.35
+
+
+def test_names_tell_the_view_the_features_and_the_rule():
+    names = LinearExperts(maps=(Identity(), RandomFourier()), rules=(Newton(forgetting=0.9),)).names
+    views = "present", "recovered", "fresh"
+    assert names == (*(f"{view} newton 0.9" for view in views), *(f"{view} fourier newton 0.9" for view in views))
