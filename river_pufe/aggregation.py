@@ -24,15 +24,7 @@ class Aggregator(Part, abc.ABC):
 
     A subclass answers `strengths` (how much each expert would count if all were awake, not normalized), and moves its
     state in `update` and `reset`.
-
-    Attributes
-    ----------
-    n
-        Number of experts.
-
     """
-
-    n: int = 0
 
     @abc.abstractmethod
     def strengths(self) -> Array:
@@ -131,7 +123,8 @@ class AdaNormalHedge(Stored, Aggregator):
         self.rebuild()
 
     @property
-    def n(self) -> int:  # type: ignore[override]
+    def n(self) -> int:
+        """Number of experts."""
         return len(self.regrets)
 
     @property
@@ -192,7 +185,8 @@ class Hedge(Aggregator):
         self._logs: Array = np.zeros(0)
 
     @property
-    def n(self) -> int:  # type: ignore[override]
+    def n(self) -> int:
+        """Number of experts."""
         return len(self._logs)
 
     def strengths(self) -> Array:
@@ -252,7 +246,8 @@ class FixedShare(Aggregator):
         self._shares: Array = np.zeros(0)
 
     @property
-    def n(self) -> int:  # type: ignore[override]
+    def n(self) -> int:
+        """Number of experts."""
         return len(self._shares)
 
     def strengths(self) -> Array:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import ast
 import collections
+import contextlib
 import copy
 import dataclasses
 import functools
@@ -482,22 +483,23 @@ def main() -> None:
         for m in everything
         if (m.path, m.function, m.before, m.after) not in known_equivalent and (m.path, m.number) not in numbers
     ]
-    drawn = real
-    if options.mutants is not None and options.mutants < len(real):
-        drawn = sorted(random.Random(options.seed).sample(real, options.mutants), key=lambda m: (m.path, m.line))
+    # In a random order, so that what was tried by then is a fair sample where the command is interrupted.
+    n_drawn = len(real) if options.mutants is None else min(options.mutants, len(real))
+    drawn = random.Random(options.seed).sample(real, n_drawn)
     print(f"{len(everything):,} mutants, {len(everything) - len(real)} of them equivalent; {len(drawn):,} are tried")
     killed: collections.Counter[str] = collections.Counter()
     tried: collections.Counter[str] = collections.Counter()
-    for mutant in drawn:
-        killer = fate(mutant, known, options.seconds)
-        tried[mutant.path] += 1
-        killed[mutant.path] += bool(killer)
-        if not killer:
-            print(f"\n{mutant}", flush=True)
+    with contextlib.suppress(KeyboardInterrupt):
+        for mutant in drawn:
+            killer = fate(mutant, known, options.seconds)
+            tried[mutant.path] += 1
+            killed[mutant.path] += bool(killer)
+            if not killer:
+                print(f"\n{mutant}", flush=True)
     print()
-    for path, n in tried.items():
+    for path, n in sorted(tried.items()):
         print(f"{path:45} {killed[path]:5,} of {n:5,} were noticed")
-    print(f"{killed.total():,} of {tried.total():,} were noticed: {killed.total() / tried.total():.1%}")
+    print(f"{killed.total():,} of {tried.total():,} were noticed: {killed.total() / max(tried.total(), 1):.1%}")
 
 
 if __name__ == "__main__":

@@ -47,6 +47,14 @@ def test_common_units_are_found_exactly(change, seed):
     assert find_conversion(convert(read), expected, 2.0, True, False) == pytest.approx(known)
 
 
+def test_nothing_is_as_hot_as_that():
+    """Below a thousand degrees it is a thermometer, and above it some other conversion, which takes more values."""
+    for level, found in ((900.0, pytest.approx((1.8, 32.0))), (1100.0, None)):
+        expected, read = readings(2.0, 24)
+        expected, read = expected + level - 68, read + level - 68
+        assert find_conversion((read - 32) / 1.8, expected, 2.0, True, False) == found
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_other_conversions_are_estimated(seed):
     expected, read = readings(1.0, seed=seed)
@@ -111,3 +119,9 @@ def test_a_lone_thermometer_in_kelvin_is_not_one_in_tenths(seed):
     celsius = np.random.default_rng(seed).normal(22, 10, size=24)
     found = find_conversion(celsius + 273.15, np.full(24, 22.0), 10.0, False, True)
     assert found == pytest.approx(Conversion(1.0, -273.15))
+
+
+def test_a_perfect_fit_is_a_fit():
+    expected, _ = readings(0.0)
+    assert find_conversion(expected / 1024 * 1024, expected, 1.0, True, False) == NONE
+    assert find_conversion(expected * 1000, expected, 1.0, True, False) == pytest.approx((0.001, 0.0))

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 from river_pufe import FeatureRecovery, PUFEClassifier, PUFERegressor, state
+from river_pufe.recovery import GaussianRows
+from river_pufe.recovery.evolution import Event, Rescaled
 from river_pufe.recovery.spaces import FeatureSpaces
 
 CHANGED_AT = 600
@@ -315,3 +317,25 @@ def test_memory_is_bounded_over_any_number_of_replacements():
         train(recovery, broken if turn % 2 else again)
         sizes.append(len(pickle.dumps(recovery)))
     assert max(sizes[4:]) <= 1.2 * max(sizes[:4])
+
+
+def test_the_law_to_judge_by_is_renewed_less_and_less_often(monkeypatch):
+    """Each time that there are half as many rows more, and each 256 rows in the end: the inverse costs O(d³)."""
+    renewed, precision = [], GaussianRows.precision
+
+    def counting(row_model):
+        renewed.append(recovery.rounds)
+        return precision(row_model)
+
+    monkeypatch.setattr(GaussianRows, "precision", counting)
+    recovery = FeatureRecovery()
+    for x in thermometers(d=3, n=2000)[0]:
+        recovery.learn_one(x)
+    gaps = np.diff([0, *renewed])
+    assert (gaps >= np.minimum(np.array([0, *renewed])[:-1] * 0.5, 256) - 32).all()
+    assert gaps.max() <= 256 + 32
+
+
+def test_an_event_tells_what_is_known_of_it():
+    assert str(Rescaled(7, "rescaled", ("a", 1), 1.8, 32.0)) == "round 7: rescaled a, 1 (factor 1.8, offset 32)"
+    assert str(Event(8, "opened", tuple("abcdefg"))) == "round 8: opened a, b, c, d, e, f, … (7 keys)"

@@ -278,6 +278,20 @@ def test_rows_stay_where_single_slots_are_dropped():
     np.testing.assert_allclose(neighbours(rows[:, [0, 2]]), outcomes, atol=1e-6)
 
 
+@pytest.mark.parametrize("n", [4, 5, 7, 11])
+@pytest.mark.parametrize("later", [0, 1, 3])
+def test_after_a_change_the_oldest_rows_are_still_the_next_to_go(n, later):
+    rows, outcomes = np.random.default_rng(0).normal(size=(n + later, 3)), np.arange(float(n + later))[:, None]
+    neighbours = begin(Neighbours(window=5), rows[:n], outcomes[:n])
+    neighbours.keep(np.array([True, False, True]), None)
+    rows = rows[:, [0, 2]]
+    for row, outcome in zip(rows[n:], outcomes[n:]):
+        neighbours.learn(row, outcome, 1.0)
+    latest, asked = slice(max(n + later - 5, 0), None), np.ones((1, 2))
+    expected = mean_of_neighbours(rows[latest], outcomes[latest], np.ones(5), asked[0])
+    np.testing.assert_allclose(neighbours(asked)[0], expected, rtol=1e-5)
+
+
 def test_outcomes_have_the_unit_of_scores():
     rows = np.random.default_rng(0).normal(size=(4, 3))
     neighbours = begin(Neighbours(), rows)

@@ -169,3 +169,9 @@ def test_what_is_expected_is_finite_whatever_the_units(variance, correlation):
         means, variances = law.given_others(np.array([1.0, 0.0]))
     assert np.isfinite(means).all()
     assert (variances >= 0).all()
+
+
+def test_the_precision_is_computed_once():
+    law = full(np.random.default_rng(0), 3)
+    np.testing.assert_allclose(law.precision @ law.covariance, np.eye(3), atol=1e-9)
+    assert law.precision is law.precision

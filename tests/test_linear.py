@@ -372,3 +372,26 @@ def test_scores_are_what_they_were_in_new_units_of_the_rows():
     np.testing.assert_array_equal(scores(experts, rows), before)
     experts.rescale(units, TASK)
     np.testing.assert_allclose(scores(experts, 1.05 * rows + shift), before, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("beside", [Neighbours(), RandomFourier()], ids=["neighbours", "fourier"])
+def test_features_beside_the_row_learn_what_is_not_linear(beside):
+    """The product of two signs, of which no linear model knows anything, also of the keys that come later."""
+    errors = {}
+    for maps in ((Identity(),), (Identity(), beside)):
+        model, rng, wrong = PUFEClassifier(LinearExperts(maps=maps)), np.random.default_rng(0), []
+        for t in range(900):
+            a, b = rng.choice([-1.0, 1.0], size=2) + 0.3 * rng.normal(size=2)
+            old, new = {"a": a, "b": b}, {"c": a + b, "d": a - 2 * b}
+            x = old if t < 400 else {**old, **new} if t < 430 else new
+            wrong.append(model.predict_one(x) != (a * b > 0))
+            model.learn_one(x, bool(a * b > 0))
+        errors[len(maps)] = np.mean(wrong[200:400]), np.mean(wrong[700:])
+    assert max(errors[2]) < 0.15
+    assert min(errors[1]) > 0.35
+
+
+def test_names_tell_the_view_the_features_and_the_rule():
+    names = LinearExperts(maps=(Identity(), RandomFourier()), rules=(Newton(forgetting=0.9),)).names
+    views = "present", "recovered", "fresh"
+    assert names == (*(f"{view} newton 0.9" for view in views), *(f"{view} fourier newton 0.9" for view in views))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import tracemalloc
 
 import numpy as np
@@ -449,3 +450,18 @@ def test_wide_spaces_follow_from_each_other_as_the_docstring_says(seed, p, w, n,
     np.testing.assert_allclose(covariance[:p, :p], shared + own, atol=1e-7)
     np.testing.assert_allclose(covariance[:p, p:], shared @ beta, atol=1e-7)
     np.testing.assert_allclose(covariance[p:, p:], beta.T @ shared @ beta + np.diag(noise), rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_a_law_of_two_spaces_is_learned_less_and_less_often(wide, monkeypatch):
+    """Each time that there are a quarter more rows."""
+    law, coefficients, noise = world(np.random.default_rng(0), 3, 2)
+    rows = both(np.random.default_rng(1), law, coefficients, noise, 60)
+    kind, name = (WideOverlap, "finish") if wide else (Overlap, "_fit")
+    fit, fitted = getattr(kind, name), []
+    monkeypatch.setattr(kind, name, lambda self, rows, *steps: fitted.append(len(rows)) or fit(self, rows, *steps))
+    overlap = kind(LowRankGaussian.from_full(law, 1) if wide else law, np.ones((2, 3)), 2)
+    for n in range(1, 61):
+        overlap.learn(rows[:n], 1)
+    assert all(later >= 1.25 * earlier for earlier, later in itertools.pairwise(fitted))
+    assert fitted[-1] >= 60 / 1.25 - 1

@@ -13,6 +13,7 @@ from river import base, linear_model, naive_bayes, preprocessing, tree
 from river_pufe import PUFEClassifier, PUFERegressor, datasets
 from river_pufe.experts import Identity, LinearExperts, Pool, as_experts
 from river_pufe.experts.learners import RiverModel
+from river_pufe.experts.per_space import SpaceExperts
 from river_pufe.tasks import PlainRegression, Regression
 
 LINEAR = LinearExperts(maps=(Identity(),))
@@ -211,3 +212,18 @@ def test_a_model_is_told_the_weight_of_a_sample_if_it_is_not_one():
     for w in (1.0, 2.5, 0.0, 0.5):
         learner.learn({"a": 1.0}, 1.0, w, PlainRegression())
     assert told == [None, 2.5, 0.5]
+
+
+def test_what_was_asked_is_not_asked_again_when_the_sample_is_learned():
+    class Counting(linear_model.LinearRegression):
+        def predict_one(self, x):
+            asked.append(x)
+            return super().predict_one(x)
+
+    asked, model = [], PUFERegressor(SpaceExperts(RiverModel(Counting()), roles=("current",)))
+    for t in range(40):
+        x = {"a": t % 3, "b": t % 5}
+        model.predict_one(x)
+        before = len(asked)
+        model.learn_one(x, float(t % 3))
+        assert len(asked) == before

@@ -18,6 +18,7 @@ from river_pufe.pufe import paper_recovery
 from river_pufe.recovery import GaussianRows, LeastSquaresRows
 from river_pufe.recovery.row_model import RowModel
 from river_pufe.recovery.spaces import FeatureSpaces
+from river_pufe.values import LARGEST
 
 SEEDS = range(3)
 
@@ -222,6 +223,15 @@ def test_a_sample_is_returned_with_all_it_had():
 def test_nothing_is_handed_on_as_nothing(nothing):
     recovery = train(FeatureRecovery(), [{"a": 1.0, "b": t % 5} for t in range(100)])
     assert "unknown" not in recovery.transform_one({"a": 1.0, "unknown": nothing})
+
+
+def test_what_is_recovered_is_a_float_also_where_a_vanished_key_is_there():
+    recovery = FeatureRecovery(FeatureSpaces(significance=1.0))
+    recovery.learn_one({"a": 1.0})
+    recovery.learn_one({"b": 2.0})
+    assert recovery.vanished == ("a",)
+    for value, expected in ((10**400, LARGEST), (True, 1.0), (3, 3.0)):
+        assert repr(recovery.recover_one({"a": value})) == repr({"a": expected})
 
 
 def test_what_is_not_known_is_left_out():
@@ -478,10 +488,28 @@ def test_many_samples_are_read_at_once_where_each_has_one_view():
     for a, b in rows.tolist():
         recovery.learn_one({"a": a, "b": b})
     views = recovery.read_many(["b", "a"], rows[:, ::-1])
-    np.testing.assert_array_equal(views, [recovery.read({"a": a, "b": b}).views[0] for a, b in rows.tolist()])
+    readings = [recovery.read({"a": a, "b": b}) for a, b in rows.tolist()]
+    assert {len(reading.views) for reading in readings} == {1}
+    np.testing.assert_array_equal(views, [reading.views[0] for reading in readings])
     gaps = np.where(np.arange(60)[:, None] == 7, np.nan, rows)
     assert recovery.read_many(["a", "b"], gaps) is None
     assert recovery.read_many(["a"], rows[:, :1]) is None
     recovery.learn_one({"a": 1.0, "b": 2.0, "c": 3.0})
     assert recovery.overlapping
     assert recovery.read_many(["a", "b", "c"], rng.normal(size=(5, 3))) is None
+
+
+def test_it_says_when_rows_have_new_units():
+    """What has learned from rows can go on, because the new values follow from the former ones."""
+    recovery, rng, n_renewed = FeatureRecovery(), np.random.default_rng(0), 0
+    for t in range(200):
+        x = dict(zip("ab", rng.normal(3.0, 1.0 + t / 50, size=2).tolist()))
+        _, reading = recovery.advance(x)
+        before = reading.views[0, 1:]
+        if (units := recovery.update(reading)) is not None:
+            n_renewed += 1
+            if t > 10:
+                np.testing.assert_allclose(recovery.read(x).views[0, 1:], units.factor * before + units.shift)
+        else:
+            np.testing.assert_array_equal(recovery.read(x).views[0, 1:], before)
+    assert 10 < n_renewed < 60

@@ -325,3 +325,11 @@ def believing(make, rng, d):
         return WideScatter(belief, counts)
     factors = rng.normal(size=(d, d))
     return Scatter(Gaussian(rng.normal(size=d), factors @ factors.T + np.eye(d)), counts)
+
+
+def test_a_law_may_begin_without_entries():
+    rows = np.random.default_rng(0).normal(size=(20, 3))
+    law = Scatter()
+    law.extend(3)
+    expected = learned(rows, scatter(3)).law
+    np.testing.assert_array_equal(learned(rows, law).law.covariance, expected.covariance)

@@ -360,3 +360,11 @@ def test_states_of_earlier_releases_are_read(file):
 
 def test_there_is_a_state_of_an_earlier_release():
     assert list(STATES.glob("*.state"))
+
+
+@pytest.mark.parametrize(
+    "error", [UnicodeDecodeError("utf-8", b"x", 0, 1, "invalid"), ValueError("mask"), KeyError("k")]
+)
+def test_what_is_wrong_with_a_state_is_said_of_a_state(error):
+    with pytest.raises(ValueError, match="the state is not valid: "), objects.explained():
+        raise error

@@ -146,7 +146,8 @@ class FeatureRecovery(Stateful, base.Transformer):
     def recover_one(self, x: Sample) -> dict[Key, float]:
         """What the vanished features would have read, by key."""
         known = self.transform_one(x)
-        return {key: known[key] for key in self.vanished if key in known}
+        # What the sample itself has may be of any type of number.
+        return {key: number(key, known[key]) for key in self.vanished if key in known}
 
     @guarded
     def expected_one(self, x: Sample) -> dict[Key, Expected]:

@@ -175,7 +175,7 @@ class Gaussian(Stored):
 
 def solve(matrix: Array, right: Array) -> Array:
     """Solution of a positive definite system."""
-    if not right.size or not len(matrix):
+    if not right.size:
         return np.zeros_like(right)
     _, solution, failed = lapack.dposv(matrix, right)
     return np.asarray(np.linalg.lstsq(matrix, right, rcond=None)[0] if failed else solution, dtype=np.float64)

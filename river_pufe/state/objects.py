@@ -108,7 +108,9 @@ def explained() -> Iterator[None]:
     except RecursionError:
         raise ValueError("the state is nested too deeply") from None
     except Exception as error:
-        message = str(error) if isinstance(error, ValueError) else f"the state is not valid: {error!r}"
+        # What NumPy or a decoder says does not tell what it is about.
+        is_clear = isinstance(error, ValueError) and "state" in str(error)
+        message = str(error) if is_clear else f"the state is not valid: {error!r}"
         raise ValueError(message if len(message) <= _LETTERS else message[: _LETTERS - 1] + "…") from None
 
 
