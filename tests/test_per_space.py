@@ -55,7 +55,8 @@ def play(made, asked):
     """What those that are awake predict, by name, and who learns what."""
     predictions, awake, _ = predicted = made.predict(asked, TASK)
     before = {number: len(learner.rows) for number, learner in made._learners.items()}
-    made.learn(asked, Round(Predicted(*predicted), predictions[0], np.zeros(1), 7.0, 2.0), TASK)
+    weights = np.ones(len(predictions))
+    made.learn(asked, Round(Predicted(*predicted), weights, predictions[0], np.zeros(1), 7.0, 2.0), TASK)
     learned = {}
     for number, name in zip(made._numbers, made.names):
         for x, y, w in made._learners[number].rows[before[number] :]:

@@ -164,7 +164,7 @@ def run(
     >>> print(compare.to_markdown([comparison]))
     |  | NOGD | ROGD-u | PUFE |
     | --- | --- | --- | --- |
-    | Phishing-U | .7928 ± .0396• | .7840 ± .0136 | **.8248 ± .0147** |
+    | Phishing-U | .7928 ± .0396• | .7840 ± .0136 | **.8272 ± .0181** |
     <BLANKLINE>
     Accuracy (higher is better) over the rounds of the current space, mean ± standard deviation of 2 runs. ...
 

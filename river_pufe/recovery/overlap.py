@@ -31,6 +31,8 @@ _FIRST_PENALTY_STEPS, _PENALTY_STEPS = 8, 3
 _SETTLED = 0.02
 #: EM has converged where its latest step moved what was expected by less than this, in deviations of an entry.
 _CONVERGED = 3e-3
+#: No entry is expected to be so many deviations from its mean; an estimate that says so is not one to go on from.
+_LARGEST = 100.0
 #: Rows below which nothing is said about how the current features follow from the previous ones.
 FEWEST = 3
 #: How often the uncertainty of the coefficients counts where absent entries are expected.
@@ -235,6 +237,12 @@ class _Conditional(typing.NamedTuple):
         return kernels.expect(rows, self.mean, None, self.precision, np.ones(len(rows)))
 
 
+def _are_plausible(expected: Array, spread: Array) -> bool:
+    """Whether rows are expected to be of a size that rows have, and not to be less certain than that."""
+    most = np.abs(expected).max(initial=0.0)
+    return bool(most <= _LARGEST and np.abs(spread).max(initial=0.0) <= len(expected) * _LARGEST**2)
+
+
 def _moments(expected: Array, spread: Array) -> Moments:
     """Moments of expected rows, given the sum of the covariances of what was absent."""
     n = len(expected)
@@ -371,6 +379,9 @@ class Overlap(RowLaw):
         anew = order is not None or not self._relation.coefficients.any()
         law = self._before(rows) if anew else _Conditional(self.law.mean, self.law.precision)
         expected, spread = law.expect(rows, order)
+        if not anew and not _are_plausible(expected, spread):
+            anew, law = True, self._before(rows)
+            expected, spread = law.expect(rows, order)
         # Covariances would hide what the rows say of each other, before anything is known of it.
         known = self._pooled(_moments(expected, np.zeros_like(spread)))
         total = self._pooled(_moments(expected, spread))
