@@ -127,6 +127,17 @@ def test_models_that_rest_wake_when_they_help():
     assert 1 not in playing[-200:]
 
 
+def test_all_models_play_where_the_loss_grows():
+    rng, model = np.random.default_rng(0), PUFEClassifier()
+    rows, playing = rng.normal(size=(1000, 4)), []
+    for t, row in enumerate(rows):
+        side = row.sum() + rng.normal() if t < 800 else row[0] * row[1]
+        model.learn_one(dict(zip("abcd", row.tolist())), bool(side > 0))
+        playing.append(len(model._experts._playing.heads))
+    assert playing[700:800].count(1) > 80
+    assert playing[-140:] == [3] * 140
+
+
 def test_models_do_not_rest_if_that_is_not_wanted():
     _, playing = played(linear, model=PUFEClassifier(LinearExperts(min_gain=None)))
     assert playing == [3] * 600

@@ -22,6 +22,8 @@ from .rules import ImplicitGradient, Newton, UpdateRule
 
 #: So many rounds all models play after a change; later those that are of no use play one round of so many.
 _TRIAL, _EVERY = 200, 9
+#: They play as after a change where the loss of late is so many times as large as over a longer time.
+_WORSE = 1.5
 
 
 class LinearExperts(Stored, Experts):
@@ -43,8 +45,8 @@ class LinearExperts(Stored, Experts):
     random Fourier features beside both, for targets that are not linear.
 
     The models of a map after the first *rest* while they are of no use: unless they lowered the loss of the mixture by
-    1 % of late, they play every ninth round, and are asleep in the others. After each change of the features all play
-    for 200 rounds. Neighbours are remembered in any case.
+    1 % of late, they play every ninth round, and are asleep in the others. After each change of the features, and where
+    the loss of late is half as large again as it was, all play for 200 rounds. Neighbours are remembered in any case.
 
     All experts share the directions of the rules, one for each rule and map, so a round costs one product of the
     features with a matrix of weights for all scores, and one step for each rule and map. With n features in all it
@@ -101,6 +103,7 @@ class LinearExperts(Stored, Experts):
         self._n_slots = self._n_columns = 0
         # As in `kernels.Linear`; rounds since the latest change, and how many heads play the next one.
         self._merits: Array = np.zeros((2, len(self._heads)))
+        self._trend: Array = np.zeros(2)
         self._n_played, self._n_playing = 0, len(self._heads)
         # There is nothing fresh about the first space.
         self._awake: Array = np.tile([1.0, 1.0, 0.0], len(self._heads) * len(self.rules))
@@ -216,6 +219,8 @@ class LinearExperts(Stored, Experts):
             return
         if n < _TRIAL or n % _EVERY == 0:
             self._play(heads)
+        elif self._trend[0] > _WORSE * self._trend[1]:
+            self._try()
         elif n == _TRIAL or n % _EVERY == 1:
             gains, losses = self._merits.tolist()
             while heads > 1 and gains[heads - 1] <= self.min_gain * losses[heads - 1]:
@@ -249,7 +254,14 @@ class LinearExperts(Stored, Experts):
         awake = self._awake.copy()
         awake[heads * len(self.rules) * len(self.VIEWS) :] = 0.0
         return kernels.Linear(
-            maps[:end], self._heads[:heads], self._ends[:end], rules[:end], self._weights, awake, self._merits
+            maps[:end],
+            self._heads[:heads],
+            self._ends[:end],
+            rules[:end],
+            self._weights,
+            awake,
+            self._merits,
+            self._trend,
         )
 
     def follow(self, evolution: Evolution, weights: Array) -> Mask:

@@ -24,8 +24,8 @@ import numpy as np
 
 from ..values import LARGEST, number
 from .forms import LEFT, MOST, SCALE, TRACE, FirstOrder, Fourier, Given, Probabilities, Same
-from .plain import BINS, CERTAIN, COLLAPSED, CONSTANT, FARTHEST, HALF_WAY, KEPT, KEPT_OF_MERITS, KEPT_OF_SCORES, LARGE, LEAST
-from .plain import MOST_EVIDENCE, ROUNDING, SAME, SCORE, SETTLED, SMALLEST, SPELL_PRIOR, WINSOR
+from .plain import BINS, CERTAIN, COLLAPSED, CONSTANT, FARTHEST, HALF_WAY, KEPT, KEPT_OF_MERITS, KEPT_OF_SCORES, LARGE
+from .plain import KEPT_OF_TREND, LEAST, MOST_EVIDENCE, ROUNDING, SAME, SCORE, SETTLED, SMALLEST, SPELL_PRIOR, WINSOR
 from .plain import complete as plain_complete
 from .plain import expect as plain_expect
 
@@ -40,6 +40,7 @@ cdef double _LEAST = LEAST
 cdef double _KEPT = KEPT
 cdef double _KEPT_OF_SCORES = KEPT_OF_SCORES
 cdef double _KEPT_OF_MERITS = KEPT_OF_MERITS
+cdef double _KEPT_OF_TREND = KEPT_OF_TREND
 cdef double _FARTHEST = FARTHEST
 cdef double _HALF_WAY = HALF_WAY
 cdef double _MOST_EVIDENCE = MOST_EVIDENCE
@@ -1173,6 +1174,7 @@ cdef int _compare(
     """Note by how much the models of each head make the mixture better than those of the heads before it."""
     cdef Py_ssize_t heads = len(_of(experts, 1)), columns = shape[3], h, i, k, end = 0, of_merits[2]
     cdef double* merits = _shaped(_of(experts, 6), 2, of_merits, PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE)
+    cdef double* trend = _state(_of(experts, 7), 2)
     cdef double before = 0.0, loss, most = _most(task)
     if of_merits[0] != 2 or not 0 < heads <= of_merits[1]:
         raise ValueError("there must be two merits for each head")
@@ -1191,6 +1193,11 @@ cdef int _compare(
         merits[h] = _KEPT_OF_MERITS * merits[h] + (before - loss)
         merits[of_merits[1] + h] = _KEPT_OF_MERITS * merits[of_merits[1] + h] + before
         before = loss
+    if trend[1] != 0.0:
+        trend[0] = _KEPT_OF_TREND * trend[0] + (1.0 - _KEPT_OF_TREND) * before
+        trend[1] = _KEPT_OF_MERITS * trend[1] + (1.0 - _KEPT_OF_MERITS) * before
+    else:
+        trend[0] = trend[1] = before
     free(weights)
     return 0
 

@@ -176,6 +176,8 @@ class Linear(typing.NamedTuple):
         1 for experts that are awake, 0 for those asleep, shape (all heads · rules · views,).
     merits
         By how much the models of each head made the mixture better lately, and the loss without them; shape (2, heads).
+    trend
+        Mean losses of the mixture, of the latest rounds and over a longer time, shape (2,); 0 before any.
 
     """
 
@@ -186,3 +188,4 @@ class Linear(typing.NamedTuple):
     weights: Array
     awake: Array
     merits: Array
+    trend: Array

@@ -45,8 +45,8 @@ BINS, SMALLEST = 40, -5
 LEAST = 200.0
 #: What is left, after one more value, of the histogram and of the moments of the scores.
 KEPT, KEPT_OF_SCORES = 0.9995, 0.999
-#: What is left of the merits of a feature map after one more round.
-KEPT_OF_MERITS = 0.998
+#: What is left of the merits of a feature map after one more round, and of the mean loss of the latest rounds.
+KEPT_OF_MERITS, KEPT_OF_TREND = 0.998, 0.98
 #: The mantissa in the middle of a factor of 2, and the largest evidence.
 HALF_WAY, MOST_EVIDENCE = math.sqrt(0.5), 1e30
 #: A score moves its moments by no more than this, so that a change that is seen does not pass for a spell.
@@ -628,7 +628,7 @@ def learn_linear(inputs: Array, bend: float, learn_from: int, off: Array, expert
     weights, n_rules = experts.weights, len(experts.rules[0])
     moves = np.empty((n_rules, *inputs.shape))
     damping = np.array([np.full(len(inputs), _forgetting(rule)) for rule in experts.rules[0]])
-    apart = off.reshape(-1, n_rules, *weights.shape[2:])
+    apart = off.reshape(weights.shape[1] // n_rules, n_rules, *weights.shape[2:])
     start = 0
     for k, (block, end) in enumerate(zip(experts.rules, experts.ends)):
         for r, rule in enumerate(block):
@@ -739,7 +739,10 @@ def n_groups(experts: Linear) -> int:
 def compare(
     predicted: Array, shares: Array, target: Array, experts: Linear, judge: Callable[[Array, Array], Array]
 ) -> None:
-    """Note by how much the models of each head make the mixture better than those of the heads before it."""
+    """Note by how much the models of each head make the mixture better than those of the heads before it.
+
+    And how large the loss of the mixture is, of late and over a longer time.
+    """
     n_heads, size = len(experts.heads), len(experts.rules[0]) * experts.weights.shape[2]
     ends = [size * (h + 1) for h in range(n_heads)]
     mixtures = [weigh(shares[:end], experts.awake[:end]) @ predicted[:end] for end in ends]
@@ -747,6 +750,8 @@ def compare(
     before = np.append(0.0, lost[:-1])
     experts.merits[:, :n_heads] *= KEPT_OF_MERITS
     experts.merits[:, :n_heads] += before - lost, before
+    kept = np.array([KEPT_OF_TREND, KEPT_OF_MERITS]) if experts.trend[1] else 0.0
+    experts.trend[:] = kept * experts.trend + (1.0 - kept) * lost[-1]
 
 
 # What is absent from a row, given what is there.
