@@ -9,7 +9,7 @@ import typing
 import numpy as np
 
 from .. import kernels
-from ..kernels.plain import compare
+from ..kernels.plain import compare, n_groups
 from ..recovery.evolution import Evolution
 from ..recovery.reading import COMPLETED, FRESH, PRESENT, Reading
 from ..recovery.scaling import NewUnits
@@ -154,15 +154,15 @@ class LinearExperts(Stored, Experts):
 
     def predict(self, reading: Reading, task: Task) -> Predicted:
         inputs = self._inputs(reading.views, task)
-        scores = kernels.linear_scores(inputs, self._weights, len(self._playing.heads) * len(self.rules))
+        scores = kernels.linear_scores(inputs, self._weights, n_groups(self._playing))
         return Predicted(task.predictions(scores), self._playing.awake, inputs)
 
     def predict_many(self, views: Array, task: Task) -> tuple[Array, Array] | None:
         if not self._n_columns:
             return None
-        inputs, n_groups = self._inputs(views, task), len(self._playing.heads) * len(self.rules)
+        inputs, playing = self._inputs(views, task), n_groups(self._playing)
         scores = np.zeros((len(views), *self._weights.shape[1:]))
-        scores[:, :n_groups] = np.tensordot(inputs, self._weights[: inputs.shape[1], :n_groups], 1)
+        scores[:, :playing] = np.tensordot(inputs, self._weights[: inputs.shape[1], :playing], 1)
         predictions = task.predictions(scores.reshape(-1, self._n_columns))
         return predictions.reshape(len(views), len(self._awake), self._n_columns), self._playing.awake
 
@@ -213,10 +213,10 @@ class LinearExperts(Stored, Experts):
 
     def _go_on(self) -> None:
         """Decide whose models play the next round."""
-        self._n_played += 1
-        n, heads = self._n_played, len(self._heads)
         if self.min_gain is None:
             return
+        self._n_played += 1
+        n, heads = self._n_played, len(self._heads)
         if n < _TRIAL or n % _EVERY == 0:
             self._play(heads)
         elif self._trend[0] > _WORSE * self._trend[1]:

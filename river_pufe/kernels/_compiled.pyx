@@ -1130,19 +1130,29 @@ cdef Py_ssize_t _n_groups(experts) except -1:
     return len(heads) * len(<list>rules[0])
 
 
+cdef void _mix(
+    double* strengths, double* awake, Py_ssize_t n, double* predictions, Py_ssize_t columns, double* shares,
+    double* mixture,
+) noexcept nogil:
+    """How much each of the first n experts counts among them, and the mixture of what they predict."""
+    cdef Py_ssize_t i, k
+    _weigh(strengths, awake, n, shares)
+    for k in range(columns):
+        mixture[k] = 0.0
+    for i in range(n):
+        for k in range(columns):
+            mixture[k] += shares[i] * predictions[i * columns + k]
+
+
 cdef int _ask(
     double* inputs, Py_ssize_t n_views, Py_ssize_t n_inputs, double* w, Py_ssize_t* shape, Py_ssize_t groups,
     double* strengths, double* awake, task, double* predictions, double* shares, double* mixture,
 ) except -1:
-    cdef Py_ssize_t columns = shape[3], n = shape[1] * shape[2], i, k
+    cdef Py_ssize_t columns = shape[3], n = shape[1] * shape[2]
     _scores(inputs, n_views, w, n_inputs, groups, shape[1], shape[2], columns, predictions)
     if type(task) is Probabilities:
         _probabilities(predictions, n, columns, predictions)
-    _weigh(strengths, awake, n, shares)
-    for k in range(columns):
-        mixture[k] = 0.0
-        for i in range(n):
-            mixture[k] += shares[i] * predictions[i * columns + k]
+    _mix(strengths, awake, n, predictions, columns, shares, mixture)
     return 0
 
 
@@ -1153,7 +1163,8 @@ def ask(views, double limit, experts, hedge, task):
     cdef Py_ssize_t shape[4]
     cdef double* x = _shaped(views, 2, of_views)
     cdef double* w = _shaped(weights, 4, shape)
-    cdef Py_ssize_t n = shape[1] * shape[2], n_views = of_views[0], n_inputs = ends[len(ends) - 1], groups = _n_groups(experts)
+    cdef Py_ssize_t n = shape[1] * shape[2], n_views = of_views[0]
+    cdef Py_ssize_t n_inputs = ends[len(ends) - 1], groups = _n_groups(experts)
     if n_views != 1 and n_views != shape[2] or not 0 <= n_inputs <= shape[0] or groups > shape[1]:
         raise ValueError("views and weights do not fit together")
     inputs, predictions, shares, mixture = (
@@ -1172,7 +1183,7 @@ cdef int _compare(
     double* predictions, double* shares, double* awake, double* target, Py_ssize_t* shape, experts, task
 ) except -1:
     """Note by how much the models of each head make the mixture better than those of the heads before it."""
-    cdef Py_ssize_t heads = len(_of(experts, 1)), columns = shape[3], h, i, k, end = 0, of_merits[2]
+    cdef Py_ssize_t heads = len(_of(experts, 1)), columns = shape[3], h, end = 0, of_merits[2]
     cdef double* merits = _shaped(_of(experts, 6), 2, of_merits, PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE)
     cdef double* trend = _state(_of(experts, 7), 2)
     cdef double before = 0.0, loss, most = _most(task)
@@ -1183,12 +1194,7 @@ cdef int _compare(
     cdef double* mixture = weights + heads * size
     for h in range(heads):
         end += size
-        _weigh(shares, awake, end, weights)
-        for k in range(columns):
-            mixture[k] = 0.0
-        for i in range(end):
-            for k in range(columns):
-                mixture[k] += weights[i] * predictions[i * columns + k]
+        _mix(shares, awake, end, predictions, columns, weights, mixture)
         _losses(mixture, target, 1, columns, most, &loss)
         merits[h] = _KEPT_OF_MERITS * merits[h] + (before - loss)
         merits[of_merits[1] + h] = _KEPT_OF_MERITS * merits[of_merits[1] + h] + before
