@@ -131,6 +131,19 @@ def test_two_keys_that_explain_each_other_may_change_together():
     assert news(recovery) == []
 
 
+def test_strange_rounds_of_a_law_that_is_gone_do_not_count():
+    samples, _ = thermometers(explained=False)
+    strange = {**samples[0], "room 0": 200.0}
+    recovery = train(FeatureRecovery(), samples[:500])
+    for n in range(1, 9):
+        assert recovery.read(strange).n_strange == n
+        recovery.learn_one(strange)
+    recovery._doubts.reset()
+    # After the rows that a new law needs.
+    train(recovery, samples[500:540])
+    assert recovery.read(strange).n_strange == 1
+
+
 @pytest.mark.parametrize("change", ["kilo", "milli"])
 @pytest.mark.parametrize("explained", [True, False])
 def test_no_answer_leaves_the_targets_seen_on_the_way(change, explained):

@@ -116,7 +116,7 @@ class Doubts(Stored):
         self._residuals: list[Array] = []
         self._given: list[Array] = []
         self._n_strange = 0
-        # Whether strange rounds ended the block before.
+        # Whether strange rounds ended the block before it.
         self._is_strange = False
         self._n_apart = np.zeros(0, dtype=np.int64)
         # What doubted keys read, what they should have read, and the deviation of that.
@@ -265,11 +265,15 @@ class Doubts(Stored):
         # A value that was not believed counts as one that just is.
         known = np.maximum(self._farthest * _KEPT ** len(residuals), largest)
         self._farthest = np.where((evidence < _CALM) & (self._n_apart == 0), known, self._farthest)
-        self._is_strange = self._n_strange >= _STRANGE
-        self._given, self._residuals, self._n_strange = [], [], 0
+        self._begin_block(self._n_strange >= _STRANGE)
         if self._n_rows >= self._renew_at and not self._doubted:
             self._renew(row_model)
         self._derive()
+
+    def _begin_block(self, is_strange: bool) -> None:
+        """Begin a block, which may go on with the strange rounds that ended the one before."""
+        self._given, self._residuals, self._n_strange = [], [], 0
+        self._is_strange = is_strange
 
     def _doubt(self, slot: int, rows: Array) -> None:
         """Doubt a key, and all others that are as strange without it in most of some rows, standardized."""
@@ -407,7 +411,7 @@ class Doubts(Stored):
     def reset(self) -> None:
         """No key is doubted, and the law to judge by is not known."""
         self._doubted, self._reference = {}, None
-        self._given, self._residuals, self._n_strange = [], [], 0
+        self._begin_block(False)
         self._renew_at = float(self._n_rows + _BLOCK)
         self._derive()
 
