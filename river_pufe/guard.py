@@ -43,17 +43,22 @@ def _renew() -> None:
 os.register_at_fork(after_in_child=_renew)
 
 
+class _Own:
+    """A guard of its own for each object that asks."""
+
+    def __get__(self, instance: Guarded | None, owner: type[Guarded] | None = None) -> _Guard:
+        # From then on the object has it, and is not asked again. One thread is first; the others get what it made.
+        guard: _Guard = vars(instance).setdefault("_guard", _Guard())
+        return guard
+
+
 class Guarded(Stored):
     """An object whose methods, where they are `guarded`, are used by one thread at a time."""
 
     DERIVED: typing.ClassVar[tuple[str, ...]] = ("_guard",)
-    _guard: _Guard
-
-    def __getattr__(self, name: str) -> typing.Any:
-        # Not in `__new__`, whose signature some versions of Python show in place of that of `__init__`.
-        if name == "_guard":
-            return self.__dict__.setdefault(name, _Guard())
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+    # Not made in `__new__`, whose signature some versions of Python show in place of that of `__init__`; and not in
+    # `__getattr__`, which makes all other attributes slow.
+    _guard = _Own()
 
     def still(self) -> contextlib.AbstractContextManager[typing.Any]:
         return self._guard.lock
