@@ -4,7 +4,6 @@
 from cpython.buffer cimport (
     PyBUF_C_CONTIGUOUS,
     PyBUF_F_CONTIGUOUS,
-    PyBUF_FORMAT,
     PyBUF_WRITABLE,
     Py_buffer,
     PyBuffer_Release,
@@ -56,10 +55,71 @@ cdef int _TRACE = TRACE
 cdef int _MOST = MOST
 cdef object _float64 = np.float64
 cdef object _empty = np.empty
-cdef object _bool = np.dtype(bool)
 
 
 # Where arrays have their numbers. An array must outlive the use of its pointer; none is written but where it says so.
+
+cdef extern from *:
+    """
+    /* How every array of NumPy begins, since version 1.0. */
+    typedef struct {
+        PyObject_HEAD
+        char *start;
+        int ndim;
+        Py_ssize_t *shape;
+        Py_ssize_t *strides;
+        PyObject *base;
+        PyObject *dtype;
+        int flags;
+    } Array;
+    """
+    ctypedef struct Array:
+        char* start
+        int ndim
+        Py_ssize_t* shape
+        void* dtype
+        int flags
+
+cdef enum:
+    # Flags of an array: in the order of C, in that of Fortran, and one that may be written.
+    _C = 0x1
+    _FORTRAN = 0x2
+    _WRITEABLE = 0x400
+
+cdef object _ndarray = np.ndarray
+cdef object _doubles = np.dtype(np.float64)
+cdef object _int64s = np.dtype(np.int64)
+cdef object _bools = np.dtype(bool)
+
+
+cdef inline Array* _ordinary(object array, int flags, object dtype) noexcept:
+    """An array of such entries that has these flags, or NULL: the buffer protocol knows any, and takes ten times as long."""
+    if type(array) is not _ndarray:
+        return NULL
+    cdef Array* found = <Array*><void*>array
+    return found if found.dtype == <void*>dtype and found.flags & flags == flags else NULL
+
+
+cdef bint _begins_as_expected(object array) except -1:
+    """Whether a writeable array of doubles, in the order of C, begins as `Array` says."""
+    cdef Array* found = _ordinary(array, _C | _WRITEABLE, _doubles)
+    cdef Py_ssize_t i
+    cdef bint as_expected
+    cdef Py_buffer view
+    if found == NULL or _ordinary(array, _FORTRAN, _doubles) != NULL:
+        return False
+    PyObject_GetBuffer(array, &view, PyBUF_C_CONTIGUOUS)
+    as_expected = found.start == <char*>view.buf and found.ndim == view.ndim
+    if as_expected:
+        for i in range(view.ndim):
+            as_expected = as_expected and found.shape[i] == view.shape[i]
+    PyBuffer_Release(&view)
+    return as_expected
+
+
+if not _begins_as_expected(np.zeros((2, 3))):
+    # Then no array is ordinary.
+    _ndarray = None
 
 
 cdef void* _bytes(object array, Py_ssize_t n, int flags) except NULL:
@@ -73,27 +133,45 @@ cdef void* _bytes(object array, Py_ssize_t n, int flags) except NULL:
     return start
 
 
+cdef inline void* _start(object array, Py_ssize_t n, int flags, object dtype, Py_ssize_t size, int writes) except NULL:
+    """Where the n entries of an array begin, each of so many bytes."""
+    cdef Array* found = _ordinary(array, flags, dtype)
+    cdef Py_ssize_t length = 1
+    cdef int i
+    if found != NULL:
+        for i in range(found.ndim):
+            length *= found.shape[i]
+        if length == n:
+            return found.start
+    return _bytes(array, n * size, writes)
+
+
 cdef inline double* _numbers(object array, Py_ssize_t n) except NULL:
-    return <double*>_bytes(array, n * sizeof(double), 0)
+    return <double*>_start(array, n, _C, _doubles, sizeof(double), 0)
 
 
 cdef inline double* _state(object array, Py_ssize_t n) except NULL:
-    return <double*>_bytes(array, n * sizeof(double), PyBUF_WRITABLE)
+    return <double*>_start(array, n, _C | _WRITEABLE, _doubles, sizeof(double), PyBUF_WRITABLE)
 
 
 cdef inline int64_t* _integers(object array, Py_ssize_t n) except NULL:
-    return <int64_t*>_bytes(array, n * sizeof(int64_t), PyBUF_WRITABLE)
+    return <int64_t*>_start(array, n, _C | _WRITEABLE, _int64s, sizeof(int64_t), PyBUF_WRITABLE)
 
 
 cdef inline uint8_t* _flags(object array, Py_ssize_t n) except NULL:
-    return <uint8_t*>_bytes(array, n, PyBUF_WRITABLE)
+    return <uint8_t*>_start(array, n, _C | _WRITEABLE, _bools, 1, PyBUF_WRITABLE)
 
 
-cdef double* _shaped(object array, int ndim, Py_ssize_t* shape, int flags=PyBUF_C_CONTIGUOUS) except NULL:
+cdef double* _shaped(object array, int ndim, Py_ssize_t* shape, bint writes=False) except NULL:
     """The numbers of an array of so many dimensions, and its shape."""
+    cdef Array* found = _ordinary(array, _C | _WRITEABLE if writes else _C, _doubles)
     cdef Py_buffer view
     cdef int i
-    PyObject_GetBuffer(array, &view, flags)
+    if found != NULL and found.ndim == ndim:
+        for i in range(ndim):
+            shape[i] = found.shape[i]
+        return <double*>found.start
+    PyObject_GetBuffer(array, &view, PyBUF_C_CONTIGUOUS | (PyBUF_WRITABLE if writes else 0))
     cdef double* start = <double*>view.buf
     cdef bint fits = view.ndim == ndim and view.itemsize == sizeof(double)
     if fits:
@@ -107,16 +185,9 @@ cdef double* _shaped(object array, int ndim, Py_ssize_t* shape, int flags=PyBUF_
 
 cdef object _floats(object numbers):
     """Numbers from outside, in the form that pointers need."""
-    cdef Py_buffer view
-    cdef bint fits
-    try:
-        PyObject_GetBuffer(numbers, &view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT)
-    except (BufferError, TypeError, ValueError):
-        return np.ascontiguousarray(numbers, dtype=_float64)
+    cdef Array* found = _ordinary(numbers, _C, _doubles)
     # A number alone becomes an array of one.
-    fits = view.ndim > 0 and view.format[0] == c"d" and view.format[1] == 0
-    PyBuffer_Release(&view)
-    return numbers if fits else np.ascontiguousarray(numbers, dtype=_float64)
+    return numbers if found != NULL and found.ndim > 0 else np.ascontiguousarray(numbers, dtype=_float64)
 
 
 cdef inline object _of(object form, Py_ssize_t i):
@@ -126,7 +197,11 @@ cdef inline object _of(object form, Py_ssize_t i):
 
 cdef double* _matrix(object array, int d, bint* full) except NULL:
     """A symmetric matrix in the order of Fortran, or its diagonal."""
+    cdef Array* found = _ordinary(array, _FORTRAN | _WRITEABLE, _doubles)
     cdef Py_buffer view
+    if found != NULL and found.ndim in (1, 2) and found.shape[0] == d and found.shape[found.ndim - 1] == d:
+        full[0] = found.ndim == 2
+        return <double*>found.start
     PyObject_GetBuffer(array, &view, PyBUF_F_CONTIGUOUS | PyBUF_WRITABLE)
     cdef double* start = <double*>view.buf
     full[0] = view.ndim == 2
@@ -370,7 +445,7 @@ def extremes(residuals, limits):
     cdef Py_ssize_t n = len(residuals), d = len(limits), i, j
     cdef double* u = _numbers(residuals, n * d)
     cdef double* limit = _numbers(limits, d)
-    largest, n_far, was_near = _empty(d), np.zeros(d, dtype=np.int64), np.zeros(d, dtype=_bool)
+    largest, n_far, was_near = _empty(d), np.zeros(d, dtype=np.int64), np.zeros(d, dtype=_bools)
     cdef double* most = _state(largest, d)
     cdef int64_t* far = _integers(n_far, d)
     cdef uint8_t* near = _flags(was_near, d)
@@ -401,7 +476,7 @@ cdef inline double _clipped(double value, double limit) noexcept nogil:
 def moments(rows, n, mean, deviation, variance, double memory, bint centered):
     cdef Py_ssize_t k = len(rows), d = len(mean), i, j
     rows = _floats(rows)
-    n_after, mean_after, variance_after, anew = _empty(d), _empty(d), _empty(d), _empty(d, _bool)
+    n_after, mean_after, variance_after, anew = _empty(d), _empty(d), _empty(d), _empty(d, _bools)
     cdef double* x = _numbers(rows, k * d)
     cdef double* n_before = _numbers(n, d)
     cdef double* m = _numbers(mean, d)
@@ -930,7 +1005,7 @@ def learn_linear(inputs, double bend, Py_ssize_t learn_from, off, experts):
     cdef Py_ssize_t of_inputs[2]
     cdef Py_ssize_t shape[4]
     cdef double* x = _shaped(inputs, 2, of_inputs)
-    cdef double* w = _shaped(_of(experts, 4), 4, shape, PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE)
+    cdef double* w = _shaped(_of(experts, 4), 4, shape, True)
     cdef double* e = _numbers(off, shape[1] * shape[2] * shape[3])
     _learn_linear(x, of_inputs[0], of_inputs[1], bend, learn_from, e, experts, w, shape)
 
@@ -1070,7 +1145,7 @@ def features(rows, form):
 def remember(row, outcome, double weight, form):
     row, outcome = _floats(row), _floats(outcome)
     cdef Py_ssize_t of_rows[2]
-    cdef double* rows = _shaped(_of(form, 0), 2, of_rows, PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE)
+    cdef double* rows = _shaped(_of(form, 0), 2, of_rows, True)
     cdef Py_ssize_t n = of_rows[0], d = of_rows[1], columns = len(outcome), i
     cdef double* squares = _state(_of(form, 1), n)
     cdef double* outcomes = _state(_of(form, 2), n * columns)
@@ -1184,7 +1259,7 @@ cdef int _compare(
 ) except -1:
     """Note by how much the models of each head make the mixture better than those of the heads before it."""
     cdef Py_ssize_t heads = len(_of(experts, 1)), columns = shape[3], h, end = 0, of_merits[2]
-    cdef double* merits = _shaped(_of(experts, 6), 2, of_merits, PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE)
+    cdef double* merits = _shaped(_of(experts, 6), 2, of_merits, True)
     cdef double* trend = _state(_of(experts, 7), 2)
     cdef double before = 0.0, loss, most = _most(task)
     if of_merits[0] != 2 or not 0 < heads <= of_merits[1]:
@@ -1239,7 +1314,7 @@ def play(inputs, Py_ssize_t learn_from, predicted, shares, mixture, target, doub
     cdef Py_ssize_t of_inputs[2]
     cdef Py_ssize_t shape[4]
     cdef double* x = _shaped(inputs, 2, of_inputs)
-    cdef double* w = _shaped(weights, 4, shape, PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE)
+    cdef double* w = _shaped(weights, 4, shape, True)
     cdef Py_ssize_t n = shape[1] * shape[2]
     if _n_groups(experts) > shape[1]:
         raise ValueError("rules and weights do not fit together")
