@@ -114,18 +114,16 @@ class GaussianRows(Stored, RowModel):
             self._learn(reading.scaler)
         if len(self._rows) >= _WINDOW:
             self._learn(reading.scaler)
-            self._settle(_WINDOW // 2, reading.scaler)
+            if self._rows:
+                self._settle(self._window(reading.scaler), _WINDOW // 2)
 
     def _says_something(self, reading: Reading) -> bool:
         """Whether something is there of the row, and in an overlap of both spaces."""
-        absent, p = np.isnan(reading.row), reading.n_previous
-        if not self._overlapping:
-            return not absent.all()
-        return not (absent[:p].all() or absent[p:].all())
-
-    @property
-    def _overlapping(self) -> bool:
-        return isinstance(self._law, (Overlap, WideOverlap))
+        there = ~np.isnan(reading.row)
+        if not self._law.of_overlap:
+            return bool(np.count_nonzero(there))
+        p = reading.n_previous
+        return bool(np.count_nonzero(there[:p]) and np.count_nonzero(there[p:]))
 
     def _window(self, scaler: Scaler) -> Array:
         return scaler.standardize(np.array(self._rows))
@@ -137,14 +135,13 @@ class GaussianRows(Stored, RowModel):
         self._law.learn(window, self._n_waiting)
         self._n_waiting = 0
         # Expectations are settled where nothing was absent, and where the row is gone before they would be renewed.
-        if not (self._overlapping or (self._law.renews_within(_WINDOW) and np.isnan(window).any())):
-            self._settle(len(window), scaler)
+        if not (self._law.of_overlap or (self._law.renews_within(_WINDOW) and np.isnan(window).any())):
+            self._settle(window, len(window))
 
-    def _settle(self, n: int, scaler: Scaler) -> None:
+    def _settle(self, window: Array, n: int) -> None:
         """Let go of the oldest rows."""
-        if self._rows:
-            self._law.settle(self._window(scaler), n)
-            del self._rows[:n]
+        self._law.settle(window, n)
+        del self._rows[:n]
 
     def extend(self, n: int, overlap: bool, scaler: Scaler) -> None:
         self._learn(scaler)

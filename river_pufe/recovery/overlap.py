@@ -14,7 +14,7 @@ from ..values import Array, Indices, Mask
 from . import monotone
 from .gaussian import Gaussian, packed, solve, unpacked
 from .monotone import order_of_loss
-from .row_law import RowLaw
+from .row_law import OverlapLaw
 from .scatter import typical
 
 #: Penalties that are tried first, in units of one row.
@@ -37,8 +37,6 @@ _LARGEST = 100.0
 FEWEST = 3
 #: How often the uncertainty of the coefficients counts where absent entries are expected.
 _CAUTION = 2.0
-#: The map is learned anew each time that so many times as many rows were seen.
-GROWTH = 1.25
 
 
 @dataclasses.dataclass
@@ -253,7 +251,7 @@ def _moments(expected: Array, spread: Array) -> Moments:
     return Moments(float(n), mean, apart.T @ apart + spread)
 
 
-class Overlap(RowLaw):
+class Overlap(OverlapLaw):
     """The law of a previous and a current space, from rows in which both are seen.
 
     The previous space was seen in many rows before, so its mean $m_P$ and covariance $\\Sigma_P$ are known well; only
@@ -301,7 +299,6 @@ class Overlap(RowLaw):
     """
 
     DERIVED = ("law",)
-    block = 1
 
     def __init__(self, previous: Gaussian, counts: Array, n_current: int) -> None:
         self.counts = np.hstack([counts, np.zeros((2, n_current))])
@@ -326,13 +323,8 @@ class Overlap(RowLaw):
         """Number of previous features."""
         return len(self.previous.mean)
 
-    def learn(self, rows: Array, n_new: int) -> None:
-        seen = (~np.isnan(rows[len(rows) - n_new :])).sum(0)
-        self.counts = self.counts + np.stack([seen, np.full_like(seen, n_new)])
-        self._n += n_new
-        if self._n >= self._next:
-            self._next = GROWTH * self._n
-            self._fit(rows, 1, 0)
+    def renew(self, rows: Array) -> None:
+        self._fit(rows, 1, 0)
 
     def finish(self, rows: Array) -> None:
         """Learn from all rows that are not settled for the last time, and as well as possible."""

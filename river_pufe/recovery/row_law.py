@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import abc
+import math
 import typing
+
+import numpy as np
 
 from ..state.parts import Stored
 from ..values import Array, Mask
 from .linear_map import Affine
+
+#: The law of an overlap is learned anew each time that so many times as many rows were seen.
+GROWTH = 1.25
 
 
 class Law(typing.Protocol):
@@ -31,8 +37,8 @@ class RowLaw(Stored, abc.ABC):
 
     Attributes
     ----------
-    block
-        After how many rows it is time to learn from them; more at once cost less, and are known later.
+    of_overlap
+        Whether the rows are those of an overlap.
     law
         The present estimate.
     counts
@@ -41,9 +47,14 @@ class RowLaw(Stored, abc.ABC):
 
     """
 
-    block: typing.ClassVar[int]
+    of_overlap: typing.ClassVar[bool] = False
     law: Law
     counts: Array
+
+    @property
+    @abc.abstractmethod
+    def block(self) -> int:
+        """After how many rows it is time to learn from them; more at once cost less, and are known later."""
 
     @abc.abstractmethod
     def learn(self, rows: Array, n_new: int) -> None:
@@ -77,3 +88,29 @@ class RowLaw(Stored, abc.ABC):
     @abc.abstractmethod
     def rescale(self, factor: Array, shift: Array) -> None:
         """Express all rows in other units, factor · row + shift for row; shapes (d,)."""
+
+
+class OverlapLaw(RowLaw):
+    """Learns a law of the rows of an overlap: from all of them, each time that their number has grown by a quarter."""
+
+    of_overlap = True
+    # Number of rows, and of those that it takes to learn anew.
+    _n: int
+    _next: float
+
+    @property
+    def block(self) -> int:
+        # Rows do not matter before the next time.
+        return max(math.ceil(self._next) - self._n, 1)
+
+    def learn(self, rows: Array, n_new: int) -> None:
+        seen = (~np.isnan(rows[len(rows) - n_new :])).sum(0)
+        self.counts = self.counts + np.stack([seen, np.full_like(seen, n_new)])
+        self._n += n_new
+        if self._n >= self._next:
+            self._next = GROWTH * self._n
+            self.renew(rows)
+
+    @abc.abstractmethod
+    def renew(self, rows: Array) -> None:
+        """Learn anew from all rows that are not settled, as long as more of them come."""

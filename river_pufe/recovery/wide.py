@@ -9,8 +9,8 @@ import numpy as np
 from ..sketch import FrequentDirections
 from ..values import Array, Mask
 from .low_rank import LowRankGaussian
-from .overlap import FEWEST, GROWTH, LEAST_NOISE, PENALTIES
-from .row_law import RowLaw
+from .overlap import FEWEST, LEAST_NOISE, PENALTIES
+from .row_law import OverlapLaw, RowLaw
 from .scatter import NOISE, PRIOR
 
 #: Rows of the sketches.
@@ -128,7 +128,7 @@ class WideScatter(RowLaw):
         self.rebuild()
 
 
-class WideOverlap(RowLaw):
+class WideOverlap(OverlapLaw):
     """The law of a previous and a current space, from rows in which both are seen.
 
     As `Overlap`, with what the factors say: where the previous rows are $m_P + F_P^T u$ and noise, the current ones are
@@ -153,8 +153,6 @@ class WideOverlap(RowLaw):
 
     """
 
-    block = 1
-
     def __init__(self, previous: LowRankGaussian, counts: Array, n_current: int) -> None:
         self.counts = np.hstack([counts, np.zeros((2, n_current))])
         self.law: LowRankGaussian = previous.extend(n_current)
@@ -169,13 +167,8 @@ class WideOverlap(RowLaw):
         previous = LowRankGaussian(np.zeros(1), np.ones((1, 1)), np.ones(1))
         yield {"previous": previous, "counts": np.ones((2, 1)), "n_current": 1}
 
-    def learn(self, rows: Array, n_new: int) -> None:
-        seen = (~np.isnan(rows[len(rows) - n_new :])).sum(0)
-        self.counts = self.counts + np.stack([seen, np.full_like(seen, n_new)])
-        self._n += n_new
-        if self._n >= self._next:
-            self._next = GROWTH * self._n
-            self.finish(rows)
+    def renew(self, rows: Array) -> None:
+        self.finish(rows)
 
     def settle(self, rows: Array, n: int) -> None:
         for row in self._expect(rows[:n]):
