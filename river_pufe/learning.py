@@ -15,7 +15,7 @@ from .experts.pool import as_experts
 from .frames import Batch
 from .guard import guarded
 from .part import shown
-from .recovery.evolution import Event, FeatureSpace
+from .recovery.evolution import UNCHANGED, Event, FeatureSpace
 from .recovery.feature_recovery import FeatureRecovery
 from .recovery.reading import Expected, Reading
 from .recovery.spaces import FeatureSpaces
@@ -241,7 +241,7 @@ class FeatureEvolving(Stateful, base.Estimator):
         asked = self._asked if self._asked is not None and self._asked.version == self._version else None
         evolution, reading = self._recovery.advance(x, asked.reading if asked is not None else None)
         self._version, self._asked = self._version + 1, None
-        if evolution:
+        if evolution is not UNCHANGED:
             self._reset(self._experts.follow(evolution, self._weights))
             self._weights = np.append(self._weights, np.zeros(len(self._experts.names) - len(self._weights)))
         elif asked is not None and reading is asked.reading:

@@ -51,9 +51,9 @@ class Game(typing.NamedTuple):
     def ask(self, reading: Reading) -> Asked:
         """What is predicted for a sample; nothing changes."""
         experts, hedge, task = self
-        forms = experts.form, hedge.form, task.form
-        if None not in forms:
-            asked = Asked(forms, *kernels.ask(reading.views, task.clip, *forms))
+        linear, state, meaning = experts.form, hedge.form, task.form
+        if linear is not None and state is not None and meaning is not None:
+            asked = Asked((linear, state, meaning), *kernels.ask(reading.views, task.clip, linear, state, meaning))
         else:
             predictions, awake, inputs = experts.predict(reading, task)
             weights = hedge.weights(awake)

@@ -15,7 +15,7 @@ from ..part import shown
 from ..state.stateful import Stateful
 from ..values import Array, Key, Mask, Sample, number
 from .doubts import Doubts, Residuals
-from .evolution import Event, Evolution, FeatureSpace, Rescaled
+from .evolution import UNCHANGED, Event, Evolution, FeatureSpace, Rescaled
 from .gaussian_rows import GaussianRows
 from .linear_map import Affine
 from .reading import COMPLETED, Expected, Reading, Retired
@@ -360,7 +360,7 @@ class FeatureRecovery(Stateful, base.Transformer):
 
         """
         evolution, row = self._spaces.advance(x)
-        if evolution:
+        if evolution is not UNCHANGED:
             return self._follow(evolution, row)
         if latest is not None and latest.given.tobytes() == self._doubts.convert(row).tobytes():
             return evolution, latest

@@ -174,7 +174,8 @@ class FeatureSpaces(Part):
 
         """
         row, values, unknown = self._reader.read(x, self._presence.gone)
-        self._warn()
+        if self._n_fleeting >= _FLEETING and not self._warned:
+            self._warn()
         evolution = UNCHANGED
         if unknown:
             evolution = self._open(list(unknown))
@@ -185,17 +186,18 @@ class FeatureSpaces(Part):
         if self._replaced and evolution.keep is None:
             evolution = self._begin_anew(evolution)
         self.rounds += 1
-        return dataclasses.replace(evolution, spaces=self.spaces) if evolution else UNCHANGED, row
+        if evolution is UNCHANGED or not evolution:
+            return UNCHANGED, row
+        return dataclasses.replace(evolution, spaces=self.spaces), row
 
     def _warn(self) -> None:
         """Tell the user, once, what the keys should not be like: before a sample, so that nothing is half done."""
-        if self._n_fleeting >= _FLEETING and not self._warned:
-            self._warned = True
-            warnings.warn(
-                f"{self._n_fleeting} keys were seen once or twice and never again. Feature spaces are made of keys "
-                "that live for a while: select or hash one-off keys (ids, rare words) first.",
-                stacklevel=3,
-            )
+        self._warned = True
+        warnings.warn(
+            f"{self._n_fleeting} keys were seen once or twice and never again. Feature spaces are made of keys "
+            "that live for a while: select or hash one-off keys (ids, rare words) first.",
+            stacklevel=3,
+        )
 
     def _open(self, unknown: list[Key]) -> Evolution:
         origins = tuple(self._returnable.get(key) for key in unknown)

@@ -130,8 +130,9 @@ class Classification(Stored, Task):
         if (total := sum(p)) > 1.0:
             # Rounding.
             p = [value / total for value in p]
-        left = 1.0 - sum(p)
-        answer = dict(zip(self.classes, [left if left > _ROUNDING else 0.0, *p]))
+            total = sum(p)
+        left = 1.0 - total
+        answer = dict(zip(self.classes, (left if left > _ROUNDING else 0.0, *p)))
         if self._unseen and len(answer) > 2:
             # Bools gave way to other labels: a bool that never came is not a class.
             answer = {label: value for label, value in answer.items() if label not in self._unseen}
