@@ -1469,14 +1469,18 @@ cdef class _Given:
                     spread[self.absent[i] * d + self.absent[j]] += value
 
 
-def complete(row, mean, covariance, precision):
-    cdef Py_ssize_t d = len(mean)
+def complete(row, absent, mean, covariance, precision):
+    cdef Py_ssize_t d = len(mean), i
     cdef _Given given = _Given(d, mean, covariance, precision)
-    completed = row.copy()
+    completed = _empty(d)
+    cdef double* known = _numbers(row, d)
+    cdef uint8_t* hidden = _flags(absent, d)
     cdef double* x = _state(completed, d)
+    for i in range(d):
+        x[i] = NAN if hidden[i] else known[i]
     given.condition(x, True)
     if given.failed:
-        return plain_complete(row, mean, covariance, precision)
+        return plain_complete(row, absent, mean, covariance, precision)
     given.fill(x, True)
     return completed
 

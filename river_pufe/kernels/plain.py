@@ -757,9 +757,10 @@ def compare(
 # What is absent from a row, given what is there.
 
 
-def complete(row: Array, mean: Array, covariance: Array | None, precision: Array) -> Array:
+def complete(row: Array, absent: Mask, mean: Array, covariance: Array | None, precision: Array) -> Array:
     """A row in which the absent entries are their means given the others; as `expect`, for one row of shape (d,)."""
-    expected, _ = expect(row[None], mean, covariance, precision, np.ones(1))
+    hidden = np.where(absent, np.nan, row)
+    expected, _ = expect(hidden[None], mean, covariance, precision, np.ones(1))
     completed: Array = expected[0]
     return completed
 

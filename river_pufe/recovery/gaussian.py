@@ -88,7 +88,7 @@ class Gaussian(Stored):
 
     def complete(self, row: Array, absent: Mask) -> Array:
         """A new row in which the absent entries are their means given the others; shape (d,), as the row."""
-        return kernels.complete(np.where(absent, np.nan, row), self.mean, self.covariance, self.precision)
+        return kernels.complete(row, absent, self.mean, self.covariance, self.precision)
 
     def expect(self, rows: Array, weights: Array) -> tuple[Array, Array]:
         """Rows as they are expected, and the weighted sum of the covariances of what is absent.

@@ -119,11 +119,10 @@ class GaussianRows(Stored, RowModel):
 
     def _says_something(self, reading: Reading) -> bool:
         """Whether something is there of the row, and in an overlap of both spaces."""
-        there = ~np.isnan(reading.row)
+        absent, p = np.isnan(reading.row), reading.n_previous
         if not self._law.of_overlap:
-            return bool(np.count_nonzero(there))
-        p = reading.n_previous
-        return bool(np.count_nonzero(there[:p]) and np.count_nonzero(there[p:]))
+            return bool(np.count_nonzero(absent) < len(absent))
+        return bool(np.count_nonzero(absent[:p]) < p and np.count_nonzero(absent[p:]) < len(absent) - p)
 
     def _window(self, scaler: Scaler) -> Array:
         return scaler.standardize(np.array(self._rows))
