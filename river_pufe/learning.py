@@ -17,7 +17,7 @@ from .guard import guarded
 from .part import shown
 from .recovery.evolution import UNCHANGED, Event, FeatureSpace
 from .recovery.feature_recovery import FeatureRecovery
-from .recovery.reading import Expected, Reading
+from .recovery.reading import Expected, Reading, Readings
 from .recovery.spaces import FeatureSpaces
 from .rounds import Asked, Game
 from .state.stateful import Stateful
@@ -196,13 +196,31 @@ class FeatureEvolving(Stateful, base.Estimator):
     def _learn_batch(self, batch: Batch, targets: list[typing.Any], weights: list[float]) -> None:
         start = 0
         while start < len(batch):
-            # Following one sample may change what becomes of the next, so it is asked again and again.
-            readings = self._recovery.advance_many(batch.keys, batch.rows[start:]) if batch.rows is not None else []
-            self._version += 1
-            readings = readings or [self._follow(batch[start])[0]]
-            for n, reading in enumerate(readings, start):
-                self._learn(reading, None, targets[n], weights[n])
-            start += len(readings)
+            # Learning from one sample may change what becomes of the next, so it is asked again and again.
+            readings = self._recovery.read_ahead(batch.keys, batch.rows[start:]) if batch.rows is not None else None
+            if readings is None:
+                self._learn(*self._follow(batch[start]), targets[start], weights[start])
+                start += 1
+            else:
+                stop = start + len(readings)
+                start += self._learn_ahead(readings, targets[start:stop], weights[start:stop])
+
+    def _learn_ahead(self, readings: Readings, targets: list[typing.Any], weights: list[float]) -> int:
+        """Learn from samples that were read ahead, or the first of them; how many they are."""
+        self._version, self._asked = self._version + 1, None
+        played, shares = self._game.play_many(readings, targets, weights)
+        if shares is None:
+            self._recovery.skip(len(readings))
+            for reading, y, w in zip(readings, targets, weights):
+                self._learn(reading, None, y, w)
+            return len(readings)
+        if shares.any():
+            self._weights = shares
+        for y in targets[:played]:
+            self._task.register(y)
+        if (units := self._recovery.follow_many(readings if played == len(readings) else readings.head(played))) is not None:
+            self._experts.rescale(units, self._task)
+        return played
 
     def _validate_weight(self, w: typing.Any) -> float:
         if not 0 <= w < math.inf:

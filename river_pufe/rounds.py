@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import typing
+from collections.abc import Sequence
+
+import numpy as np
 
 from . import kernels
 from .aggregation import Aggregator
 from .experts.experts import Experts, Predicted, Round
-from .recovery.reading import COMPLETED, Reading
+from .recovery.reading import COMPLETED, Reading, Readings
 from .tasks.task import Task
 from .values import Array
 
@@ -79,3 +82,40 @@ class Game(typing.NamedTuple):
             hedge.update(losses, loss[0], awake)
             experts.learn(reading, Round(Predicted(predictions, awake, inputs), weights, mixture, target, y, w), task)
         experts.remember(reading, y, w, task)
+
+    def play_many(
+        self, readings: Readings, targets: Sequence[typing.Any], weights: Sequence[float]
+    ) -> tuple[int, Array | None]:
+        """Learn from the first of some samples, in as few goes as possible; `targets` and `weights` are as many.
+
+        Returns
+        -------
+        From how many; none, if they have to be learned one by one. And how much each expert counted for the latest.
+
+        """
+        experts, hedge, task = self
+        shares, played, batch = None, 0, task.batch(targets)
+        if batch is None:
+            return 0, None
+        wanted, outcomes = batch
+        samples = np.array(weights[: len(wanted)], dtype=float)
+        while played < len(wanted):
+            linear, state, meaning = experts.form, hedge.form, task.form
+            ahead = experts.ahead(len(wanted) - played)
+            if ahead is None or linear is None or state is None or meaning is None:
+                break
+            rest = slice(played, len(wanted))
+            n, shares = kernels.play_many(
+                readings.views[rest],
+                task.clip,
+                wanted[rest],
+                outcomes[rest],
+                samples[rest],
+                ahead,
+                linear,
+                state,
+                meaning,
+            )
+            experts.go_on(n)
+            played += n
+        return played, shares

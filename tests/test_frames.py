@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from river import linear_model
 
 from river_pufe import PUFEClassifier, PUFERegressor
+from river_pufe.experts import LinearExperts
 from river_pufe.frames import Batch
 
 FRAMES = [pd.DataFrame, pl.DataFrame]
@@ -105,6 +106,32 @@ def test_many_samples_are_learned_as_one_after_another(seed, prototype):
         assert many.predict_one(asked) == single.predict_one(asked)
         assert many.expert_weights == single.expert_weights
         columns = [*columns[1:], f"new {batch}"] if rng.random() < 0.5 else columns[::-1]
+
+
+@settings(deadline=None, max_examples=8)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([0.01, None]))
+def test_long_batches_are_learned_as_one_sample_after_another(seed, min_gain):
+    """Past the end of trials and windows, with classes and keys that come late, another concept, and weights."""
+    rng = np.random.default_rng(seed)
+    experts = LinearExperts(min_gain=min_gain)
+    many, single, start = PUFEClassifier(experts), PUFEClassifier(experts), 0
+    rows = rng.normal(size=(900, 3))
+    targets = np.where(rows[:, 0] * rows[:, 1] > 0, "b", "a").astype(object)
+    targets[:400] = np.where(rows[:400, 2] > 0, "b", "a")
+    targets[700:] = np.where(rows[700:, 2] > 1, "c", targets[700:])
+    rows[800:, 1] = 1e3 * rows[800:, 1]
+    weights = rng.choice([0.0, 0.5, 1.0, 2.0], size=900)
+    weights[:250] = 1.0
+    for stop in [*sorted(rng.choice(900, 5, replace=False).tolist()), 900]:
+        frame = pd.DataFrame(rows[start:stop], columns=["u", "v", "w"])
+        many.learn_many(frame, targets[start:stop], weights[start:stop])
+        for row, target, weight in zip(rows[start:stop].tolist(), targets[start:stop], weights[start:stop]):
+            single.learn_one(dict(zip("uvw", row)), target, weight)
+        asked = dict(zip("uvw", rng.normal(size=3).tolist()))
+        assert many.predict_proba_one(asked) == single.predict_proba_one(asked)
+        assert many.debug_one(asked) == single.debug_one(asked)
+        assert (many.rounds, many.events, many.expert_weights) == (single.rounds, single.events, single.expert_weights)
+        start = stop
 
 
 def test_many_samples_are_answered_before_any_label():

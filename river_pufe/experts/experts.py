@@ -9,6 +9,7 @@ import abc
 import dataclasses
 import typing
 
+from .. import kernels
 from ..part import Part
 from ..recovery.evolution import Evolution
 from ..recovery.reading import Reading
@@ -128,6 +129,13 @@ class Experts(Part, abc.ABC):
 
     def remember(self, reading: Reading, y: typing.Any, w: float, task: Task) -> None:
         """Learn from a sample and its target what does not depend on predictions."""
+
+    def ahead(self, n: int) -> kernels.Ahead | None:
+        """How many of the next n rounds can be played in one go, each with one view; None: one by one."""
+        return None
+
+    def go_on(self, n: int) -> None:
+        """Take note that n rounds were played in one go."""
 
     def rescale(self, units: NewUnits, task: Task) -> None:
         """Rows come in new units from now on. Experts that read features in their own units need not care."""

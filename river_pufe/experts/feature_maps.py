@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import math
+import sys
 import typing
 
 import numpy as np
@@ -114,6 +115,11 @@ class FeatureMap(Part, abc.ABC):
     def learns(self) -> bool:
         """Whether the map learns now."""
         return True
+
+    @property
+    def room(self) -> int:
+        """How many rows `kernels.remember` can learn for the map before its form is another one."""
+        return 0
 
     def learn(self, row: Array, outcome: Array, w: float) -> bool:
         """Learn from a completed row, shape (d,), and what came of it, shape (outcomes,); w is its weight.
@@ -411,11 +417,16 @@ class Neighbours(Stored, FeatureMap):
         # In place, because forms refer to the array.
         np.clip(outcomes, -_FARTHEST, _FARTHEST, out=self._outcomes)
 
+    @property
+    def room(self) -> int:
+        known = len(self._rows)
+        # At last a row takes the place of the oldest one.
+        return known - int(self._counts[0]) if known < self.window else sys.maxsize
+
     def learn(self, row: Array, outcome: Array, w: float) -> bool:
         if w == 0.0:
             return False
-        known = len(self._rows)
-        grows = known < self.window and self._counts[0] == known
+        known, grows = len(self._rows), self.room == 0
         if grows:
             self._make_room(min(max(known, 16), self.window - known))
         kernels.remember(row, outcome, w, self._form)

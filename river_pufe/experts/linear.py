@@ -209,13 +209,24 @@ class LinearExperts(Stored, Experts):
                 changed |= each.learn(row, outcome, w)
             if changed:
                 self.rebuild()
-        self._go_on()
+        self.go_on(1)
 
-    def _go_on(self) -> None:
-        """Decide whose models play the next round."""
+    def ahead(self, n: int) -> kernels.Ahead | None:
+        if not self._has_form:
+            return None
+        rooms = [each.room for each in self._learning]
+        n = min(n, *rooms)
+        if self.min_gain is not None:
+            # Up to the next round after which it is decided whose models play: see `go_on`.
+            played = self._n_played
+            n = min(n, _TRIAL - played if played < _TRIAL else _EVERY - played % _EVERY if played % _EVERY else 1)
+        return kernels.Ahead(n, [each.form for each in self._learning], _WORSE) if n > 0 else None
+
+    def go_on(self, n: int) -> None:
+        """Decide whose models play the next round, after n rounds."""
         if self.min_gain is None:
             return
-        self._n_played += 1
+        self._n_played += n
         n, heads = self._n_played, len(self._heads)
         if n < _TRIAL or n % _EVERY == 0:
             self._play(heads)

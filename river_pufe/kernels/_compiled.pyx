@@ -331,31 +331,56 @@ cdef inline double _mixture(double p) noexcept nogil:
     return (1.0 - p + p * logarithm) / (p * logarithm * logarithm)
 
 
-def residuals(scaled, mean, precision, usual, limits):
-    cdef Py_ssize_t n = len(scaled), i, worst = -1
-    cdef int d = <int>n, one = 1
-    cdef double* z = _numbers(scaled, n)
-    cdef double* m = _numbers(mean, n)
-    cdef double* k = _numbers(precision, n * n)
-    cdef double* near = _numbers(usual, n)
-    cdef double* limit = _numbers(limits, n)
-    cdef double plus = 1.0, none = 0.0, most = 0.0, size
+cdef bint _residuals(double* z, double* m, double* k, double* near, int d, double* away, double* u) noexcept nogil:
+    """The residuals u of a row, and whether all of them are usual; there is room for d numbers more."""
+    cdef int i, one = 1
+    cdef double plus = 1.0, none = 0.0
     cdef bint as_usual = True
-    cdef double* away = _scratch(n)
-    out = _empty(n)
-    cdef double* u = _state(out, n)
-    for i in range(n):
+    for i in range(d):
         away[i] = _clipped(z[i] - m[i], _FARTHEST)
     dsymv("L", &d, &plus, k, &d, away, &one, &none, u, &one)
-    for i in range(n):
-        u[i] /= sqrt(k[i * n + i])
-        size = fabs(u[i])
-        if size > near[i]:
+    for i in range(d):
+        u[i] /= sqrt(k[i * <Py_ssize_t>d + i])
+        if fabs(u[i]) > near[i]:
             as_usual = False
-        if size > limit[i] and size > most:
-            most, worst = size, i
-    free(away)
+    return as_usual
+
+
+def residuals(scaled, mean, precision, usual, limits):
+    cdef Py_ssize_t d = len(scaled), i, worst = -1
+    cdef double* z = _numbers(scaled, d)
+    cdef double* m = _numbers(mean, d)
+    cdef double* k = _numbers(precision, d * d)
+    cdef double* near = _numbers(usual, d)
+    cdef double* limit = _numbers(limits, d)
+    cdef double most = 0.0
+    out = _empty(d)
+    cdef double* u = _state(out, d)
+    cdef double* room = _scratch(d)
+    cdef bint as_usual = _residuals(z, m, k, near, <int>d, room, u)
+    free(room)
+    for i in range(d):
+        if fabs(u[i]) > limit[i] and fabs(u[i]) > most:
+            most, worst = fabs(u[i]), i
     return out, worst, as_usual
+
+
+def residuals_many(scaled, mean, precision, usual):
+    scaled = _floats(scaled)
+    cdef Py_ssize_t d = len(mean), n = len(scaled), i
+    cdef double* z = _numbers(scaled, n * d)
+    cdef double* m = _numbers(mean, d)
+    cdef double* k = _numbers(precision, d * d)
+    cdef double* near = _numbers(usual, d)
+    out = _empty((n, d))
+    cdef double* u = _state(out, n * d)
+    cdef double* room = _scratch(d)
+    for i in range(n):
+        if not _residuals(z + i * d, m, k, near, <int>d, room, u + i * d):
+            n = i
+            break
+    free(room)
+    return out, n
 
 
 def judge(residuals, limits, double level, histogram, scores, statistic):
@@ -1142,19 +1167,19 @@ def features(rows, form):
     return found
 
 
-def remember(row, outcome, double weight, form):
-    row, outcome = _floats(row), _floats(outcome)
+cdef int _remember(double* x, Py_ssize_t width, double* y, Py_ssize_t columns, double weight, form) except -1:
+    """Keep a row of a width, and its outcome."""
     cdef Py_ssize_t of_rows[2]
     cdef double* rows = _shaped(_of(form, 0), 2, of_rows, True)
-    cdef Py_ssize_t n = of_rows[0], d = of_rows[1], columns = len(outcome), i
+    cdef Py_ssize_t n = of_rows[0], d = of_rows[1], i
     cdef double* squares = _state(_of(form, 1), n)
     cdef double* outcomes = _state(_of(form, 2), n * columns)
     cdef double* weights = _state(_of(form, 3), n)
     cdef uint8_t* earlier = _flags(_of(form, 4), n)
     cdef int64_t* counts = _integers(_of(form, 5), 2)
-    cdef double* x = _numbers(row, d)
-    cdef double* y = _numbers(outcome, columns)
     cdef Py_ssize_t at = counts[0]
+    if width != d:
+        raise ValueError(f"a row of {d} numbers was expected, not one of {width}")
     if 0 <= at < n:
         counts[0] += 1
     else:
@@ -1170,6 +1195,13 @@ def remember(row, outcome, double weight, form):
     for i in range(columns):
         outcomes[i] = y[i]
     weights[at], earlier[at] = weight, False
+    return 0
+
+
+def remember(row, outcome, double weight, form):
+    row, outcome = _floats(row), _floats(outcome)
+    cdef Py_ssize_t d = len(row), columns = len(outcome)
+    _remember(_numbers(row, d), d, _numbers(outcome, columns), columns, weight, form)
 
 
 # A whole round, for linear experts whose parts are all of a known form.
@@ -1323,6 +1355,54 @@ def play(inputs, Py_ssize_t learn_from, predicted, shares, mixture, target, doub
         _numbers(mixture, shape[3]), _numbers(target, shape[3]), weight, w, shape, experts, _numbers(awake, n), hedge,
         task,
     )
+
+
+def play_many(views, double limit, targets, outcomes, samples, ahead, experts, hedge, task):
+    views, targets, outcomes, samples = _floats(views), _floats(targets), _floats(outcomes), _floats(samples)
+    cdef list maps = _of(experts, 0), ends = _of(experts, 2), nearest = _of(ahead, 1)
+    cdef double worse = _of(ahead, 2), weight
+    cdef Py_ssize_t of_views[2]
+    cdef Py_ssize_t of_outcomes[2]
+    cdef Py_ssize_t of_inputs[2]
+    cdef Py_ssize_t shape[4]
+    cdef double* x = _shaped(views, 2, of_views)
+    cdef double* y = _shaped(outcomes, 2, of_outcomes)
+    cdef double* w = _shaped(_of(experts, 4), 4, shape, True)
+    cdef Py_ssize_t rounds = of_views[0], d = of_views[1] - 1, columns = shape[3], n = shape[1] * shape[2], i, k
+    cdef Py_ssize_t n_inputs = ends[len(ends) - 1], groups = _n_groups(experts), played = 0
+    cdef double* target = _numbers(targets, rounds * columns)
+    cdef double* weights = _numbers(samples, rounds)
+    cdef double* awake = _numbers(_of(experts, 5), n)
+    cdef double* strengths = _numbers(_of(hedge, 4), n)
+    cdef double* trend = _numbers(_of(experts, 7), 2)
+    shares = np.zeros(n)
+    cdef double* share = _state(shares, n)
+    if d < 0 or of_outcomes[0] != rounds or not 0 <= n_inputs <= shape[0] or groups > shape[1]:
+        raise ValueError("samples and weights do not fit together")
+    cdef double* inputs = _scratch(n_inputs + n * columns + columns + d)
+    cdef double* predicted = inputs + n_inputs
+    cdef double* mixture = predicted + n * columns
+    cdef double* row = mixture + columns
+    try:
+        for i in range(min(<Py_ssize_t>_of(ahead, 0), rounds)):
+            _inputs(x, 1, d, limit, maps, n_inputs, inputs)
+            _ask(inputs, 1, n_inputs, w, shape, groups, strengths, awake, task, predicted, share, mixture)
+            weight = weights[i]
+            _play(
+                inputs, 1, n_inputs, 0, predicted, share, mixture, target, weight, w, shape, experts, awake, hedge, task
+            )
+            if weight > 0.0:
+                for k in range(d):
+                    row[k] = _clipped(x[1 + k], limit)
+                for each in nearest:
+                    _remember(row, d, y, of_outcomes[1], weight, each)
+            x, y, target = x + d + 1, y + of_outcomes[1], target + columns
+            played += 1
+            if trend[0] > worse * trend[1]:
+                break
+    finally:
+        free(inputs)
+    return played, shares
 
 
 # What is absent from a row, given what is there.

@@ -189,3 +189,22 @@ class Linear(typing.NamedTuple):
     awake: Array
     merits: Array
     trend: Array
+
+
+class Ahead(typing.NamedTuple):
+    """Rounds that linear experts can play in one go.
+
+    Parameters
+    ----------
+    n
+        How many there are at most.
+    nearest
+        What remembers the row and the outcome of each of them.
+    worse
+        They end early once the mean loss of late is so many times the one over a longer time.
+
+    """
+
+    n: int
+    nearest: list[Nearest]
+    worse: float

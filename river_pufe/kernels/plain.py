@@ -20,6 +20,7 @@ from .forms import (
     LEFT,
     SCALE,
     TRACE,
+    Ahead,
     FeatureForm,
     FirstOrder,
     Fourier,
@@ -233,6 +234,16 @@ def residuals(scaled: Array, mean: Array, precision: Array, usual: Array, limits
     size[size <= limits] = 0.0
     worst = int(size.argmax())
     return away, worst if size[worst] > 0.0 else -1, as_usual
+
+
+def residuals_many(scaled: Array, mean: Array, precision: Array, usual: Array) -> tuple[Array, int]:
+    """The residuals of rows, shape (n, d), and how many rows there are before the first with one that is not usual."""
+    away = np.empty(scaled.shape)
+    for n, row in enumerate(scaled):
+        away[n], _, as_usual = residuals(row, mean, precision, usual, usual)
+        if not as_usual:
+            return away, n
+    return away, len(scaled)
 
 
 def judge(residuals: Array, limits: Array, level: float, histogram: Array, scores: Array, statistic: Array) -> Array:
@@ -729,6 +740,55 @@ def play(
     off, bend = errors(predicted, target, task), curvature(mixture, target, task)
     regret(lost, loss[0], experts.awake, hedge)
     learn_linear(inputs, weight * bend, learn_from, weight * off, experts)
+
+
+def play_many(
+    views: Array,
+    limit: float,
+    targets: Array,
+    outcomes: Array,
+    samples: Array,
+    ahead: Ahead,
+    experts: Linear,
+    hedge: Hedge,
+    task: TaskForm,
+) -> tuple[int, Array]:
+    """Predict and learn samples one after another, each of which has one view, and remember their rows.
+
+    Parameters
+    ----------
+    views
+        Standardized rows behind a leading 1, shape (n, d + 1).
+    limit
+        What the experts read is clipped at ± this.
+    targets
+        What the predictions should have been, shape (n, columns).
+    outcomes
+        What came of the rows, shape (n, outcomes).
+    samples
+        Weights of the samples, shape (n,).
+    ahead
+        How many can be played in one go.
+    experts, hedge, task
+        What predicts, what weighs, and what scores mean.
+
+    Returns
+    -------
+    How many were played, and how much each expert counted in the latest round, shape (experts,).
+
+    """
+    shares = np.zeros(len(experts.awake))
+    for n in range(min(ahead.n, len(views))):
+        predicted, _, inputs, shares, mixture = ask(views[n : n + 1], limit, experts, hedge, task)
+        weight = float(samples[n])
+        play(inputs, 0, predicted, shares, mixture, targets[n], weight, experts, hedge, task)
+        if weight > 0.0:
+            row = clip(views[n, 1:], limit)
+            for each in ahead.nearest:
+                remember(row, outcomes[n], weight, each)
+        if experts.trend[0] > ahead.worse * experts.trend[1]:
+            return n + 1, shares
+    return min(ahead.n, len(views)), shares
 
 
 def n_groups(experts: Linear) -> int:

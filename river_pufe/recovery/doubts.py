@@ -16,7 +16,7 @@ from ..values import Array, Mask
 from .conversion import NONE, Conversion, find_conversion, fits, follows
 from .fit import Fit
 from .gaussian import packed, unpacked
-from .reading import Reading
+from .reading import Reading, Readings
 from .row_model import RowModel
 from .scaling import Scaler
 
@@ -189,6 +189,13 @@ class Doubts(Stored):
         away, too_far, as_usual = kernels.residuals(scaled, mean, precision, self._usual, self._limits)
         return Residuals(away, too_far, 0 if as_usual else self._n_strange + self._is_strange + 1)
 
+    def usual_residuals(self, scaled: Array) -> tuple[Array | None, int]:
+        """The residuals of complete rows, shape (n, d), and how many there are before the first that is not usual."""
+        if self._reference is None:
+            return None, len(scaled)
+        mean, precision, _ = self._reference
+        return kernels.residuals_many(scaled, mean, precision, self._usual)
+
     def are_usual(self, scaled: Array) -> bool:
         """Whether all residuals of some completed rows, shape (n, d), are about as small as they have been."""
         if self._reference is None:
@@ -223,6 +230,17 @@ class Doubts(Stored):
         if len(block) == _BLOCK or self._n_strange >= _STRANGE:
             self._judge(reading.scaler, row_model)
         return verdicts
+
+    def update_many(self, readings: Readings, row_model: RowModel) -> None:
+        """Take note of samples, no more of them than remain, while no key is doubted."""
+        if readings.residuals is None:
+            for reading in readings:
+                self._wait(reading, row_model)
+            return
+        self._given += list(readings.rows)
+        self._residuals += list(readings.residuals)
+        if len(self._residuals) == _BLOCK:
+            self._judge(readings.scaler, row_model)
 
     def _wait(self, reading: Reading, row_model: RowModel) -> list[Verdict]:
         """Take note of a sample without a law to judge it by."""

@@ -18,7 +18,7 @@ from .doubts import Doubts, Residuals
 from .evolution import UNCHANGED, Event, Evolution, FeatureSpace, Rescaled
 from .gaussian_rows import GaussianRows
 from .linear_map import Affine
-from .reading import COMPLETED, Expected, Reading, Retired
+from .reading import COMPLETED, Expected, Reading, Readings, Retired
 from .row_model import RowModel
 from .scaling import FARTHEST, NewUnits, RowScaler, Scaler
 from .spaces import FeatureSpaces
@@ -261,8 +261,10 @@ class FeatureRecovery(Stateful, base.Transformer):
         views = self._views(rows)
         return views if not np.isnan(views).any() and self._doubts.are_usual(views[:, 1:]) else None
 
-    def advance_many(self, keys: list[Key], rows: Array) -> list[Reading]:
-        """Follow the first of many samples, as long as no key comes or is absent, and no unit changes.
+    def read_ahead(self, keys: list[Key], rows: Array) -> Readings | None:
+        """The readings of the first of many samples, as long as nothing but numbers changes; None if there is none.
+
+        A key that comes or is absent is such a change, and so are new units, and a value unlike any before.
 
         Parameters
         ----------
@@ -271,33 +273,31 @@ class FeatureRecovery(Stateful, base.Transformer):
         rows
             Values, shape (n, columns), NaN where absent.
 
-        Returns
-        -------
-        The readings of those samples; none, if the very first has to be followed by itself.
-
         """
         columns = self._spaces.columns(keys) if self._spaces.expects(keys) else None
         if columns is None:
-            return []
-        readings = self._readings(rows[: min(self._scaler.remaining, self._doubts.remaining), columns])
-        self._spaces.advance_many(len(readings))
-        return readings
-
-    def _readings(self, rows: Array) -> list[Reading]:
-        """Readings of the first of many rows over the slots, as long as nothing is absent or unbelievable."""
+            return None
+        rows = rows[: min(self._scaler.remaining, self._doubts.remaining), columns]
         rows = self._doubts.believed(self._doubts.convert(rows))
         gaps = np.isnan(rows).any(1)
         rows = rows[: gaps.argmax()] if gaps.any() else rows
-        readings = []
-        for row, view in zip(rows, self._views(rows)):
-            reading = self._as_reading(row, row, view[None], None, self._doubts.residuals(view[1:]), True)
-            if reading.too_far >= 0:
-                break
-            readings.append(reading)
-            if not reading.as_usual:
-                # After it, something may be doubted.
-                break
-        return readings
+        views = self._views(rows)
+        residuals, n = self._doubts.usual_residuals(views[:, 1:])
+        if not n:
+            return None
+        readings = Readings(rows, views, residuals, self._spaces.keys, self._scaler, self._retired.values())
+        return readings if n == len(rows) else readings.head(n)
+
+    def skip(self, n: int) -> None:
+        """Follow samples that were read ahead, to learn from each with `update`."""
+        self._spaces.advance_many(n)
+
+    def follow_many(self, readings: Readings) -> NewUnits | None:
+        """Follow samples that were read ahead, and learn from them; the units, where they are new."""
+        self.skip(len(readings))
+        self._doubts.update_many(readings, self._row_model)
+        self._row_model.update_many(readings)
+        return self._in_new_units(self._scaler.update_many(readings.rows))
 
     def _views(self, rows: Array) -> Array:
         """Rows over the slots, standardized, behind a leading 1."""
@@ -421,7 +421,10 @@ class FeatureRecovery(Stateful, base.Transformer):
             else:
                 self._spaces.replace(key)
         self._row_model.update(reading)
-        units = self._scaler.update(reading.row)
+        return self._in_new_units(self._scaler.update(reading.row))
+
+    def _in_new_units(self, units: NewUnits | None) -> NewUnits | None:
+        """Express all that is known in new units, where there are any."""
         if units is not None:
             self._row_model.rescale(units.factor, units.shift)
             self._doubts.rescale(units.factor, units.shift)

@@ -14,7 +14,7 @@ from .gaussian import Gaussian
 from .linear_map import Affine
 from .low_rank import LowRankGaussian
 from .overlap import Overlap
-from .reading import Reading
+from .reading import Reading, Readings
 from .row_law import RowLaw
 from .row_model import RowModel
 from .scaling import Scaler
@@ -107,15 +107,22 @@ class GaussianRows(Stored, RowModel):
         incomplete = reading.filled is not None
         if not len(reading.row) or (incomplete and not self._says_something(reading)):
             return
-        self._rows.append(reading.row)
+        self._take(reading.row, reading.scaler)
+
+    def update_many(self, readings: Readings) -> None:
+        for row in readings.rows if readings.rows.size else ():
+            self._take(row, readings.scaler)
+
+    def _take(self, row: Array, scaler: Scaler) -> None:
+        self._rows.append(row)
         self._n_waiting += 1
         self._n += 1
         if self._n_waiting >= min(_WAITING * self._n, self._law.block):
-            self._learn(reading.scaler)
+            self._learn(scaler)
         if len(self._rows) >= _WINDOW:
-            self._learn(reading.scaler)
+            self._learn(scaler)
             if self._rows:
-                self._settle(self._window(reading.scaler), _WINDOW // 2)
+                self._settle(self._window(scaler), _WINDOW // 2)
 
     def _says_something(self, reading: Reading) -> bool:
         """Whether something is there of the row, and in an overlap of both spaces."""

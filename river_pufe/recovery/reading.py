@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import math
 import typing
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -148,3 +148,48 @@ class Reading:
                 known.update(zip(retired.keys, recovered.tolist()))
         known.update(zip(self.keys, completed.tolist()))
         return known
+
+
+@dataclasses.dataclass
+class Readings:
+    """Complete samples that follow each other, in none of which anything is unlike before.
+
+    Parameters
+    ----------
+    rows
+        Values by slot, shape (n, d).
+    views
+        The one way to see each row, standardized, behind a leading 1; shape (n, d + 1).
+    residuals
+        As in `Reading`, shape (n, d); None where they are not known.
+    keys
+        Keys by slot.
+    scaler
+        What standardized the rows.
+    retired
+        The retired spaces, oldest first.
+
+    """
+
+    rows: Array
+    views: Array
+    residuals: Array | None
+    keys: Sequence[Key]
+    scaler: Scaler
+    retired: Iterable[Retired]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, i: int) -> Reading:
+        row, view = self.rows[i], self.views[i : i + 1]
+        residuals = self.residuals[i] if self.residuals is not None else None
+        return Reading(row, row, view, None, residuals, -1, 0, True, self.keys, 0, self.scaler, self.retired)
+
+    def __iter__(self) -> Iterator[Reading]:
+        return map(self.__getitem__, range(len(self)))
+
+    def head(self, n: int) -> Readings:
+        """The first n of them."""
+        residuals = self.residuals[:n] if self.residuals is not None else None
+        return dataclasses.replace(self, rows=self.rows[:n], views=self.views[:n], residuals=residuals)

@@ -9,7 +9,7 @@ import numpy as np
 from ..part import Part
 from ..values import Array, Mask
 from .linear_map import Affine
-from .reading import Reading
+from .reading import Reading, Readings
 from .scaling import Scaler
 
 
@@ -78,6 +78,11 @@ class RowModel(Part, abc.ABC):
     @abc.abstractmethod
     def update(self, reading: Reading) -> None:
         """Learn from a sample."""
+
+    def update_many(self, readings: Readings) -> None:
+        """Learn from complete samples, as `update` does one after another."""
+        for reading in readings:
+            self.update(reading)
 
     @abc.abstractmethod
     def extend(self, n: int, overlap: bool, scaler: Scaler) -> None:

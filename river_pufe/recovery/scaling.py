@@ -74,6 +74,13 @@ class Scaler(Part, abc.ABC):
     def update(self, row: Array) -> NewUnits | None:
         """Learn from one more row, and from time to time renew the units."""
 
+    def update_many(self, rows: Array) -> NewUnits | None:
+        """Learn from rows, no more of them than remain, as `update` does one after another."""
+        units = None
+        for row in rows:
+            units = self.update(row)
+        return units
+
     @abc.abstractmethod
     def extend(self, n: int) -> None:
         """Append n slots of which nothing is known."""
@@ -166,6 +173,12 @@ class RowScaler(Stored, Scaler):
         self._latest[self._n_latest] = row
         self._n_latest += 1
         self._age += 1
+        return self._renew() if self._age >= self._next else None
+
+    def update_many(self, rows: Array) -> NewUnits | None:
+        self._latest[self._n_latest : self._n_latest + len(rows)] = rows
+        self._n_latest += len(rows)
+        self._age += len(rows)
         return self._renew() if self._age >= self._next else None
 
     def _renew(self) -> NewUnits:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import typing
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -104,6 +106,12 @@ class Classification(Stored, Task):
 
     def outcome(self, y: Label) -> Array:
         return self._outcomes[y]
+
+    def batch(self, targets: Sequence[Label]) -> tuple[Array, Array]:
+        known = list(itertools.takewhile(self._targets.__contains__, targets))
+        shape = len(known), len(self.classes)
+        outcomes = np.array([self._outcomes[y] for y in known]).reshape(shape)
+        return outcomes[:, 1:], outcomes
 
     def predictions(self, scores: Array) -> Array:
         return kernels.predictions(scores, _PROBABILITIES)

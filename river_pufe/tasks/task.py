@@ -11,6 +11,7 @@ from __future__ import annotations
 import abc
 import copy
 import typing
+from collections.abc import Sequence
 
 from ..part import Part
 from ..values import Array, Key
@@ -71,6 +72,17 @@ class Task(Part, abc.ABC):
     @abc.abstractmethod
     def outcome(self, y: typing.Any) -> Array:
         """A target as something to learn from: an entry for each class, or the number, so far as it is no outlier."""
+
+    def batch(self, targets: Sequence[typing.Any]) -> tuple[Array, Array] | None:
+        """Targets and outcomes of many samples at once.
+
+        Returns
+        -------
+        Shapes (n, columns) and (n, outcomes), for the first n samples that the task has made room for; None where a
+        sample changes what the targets of the next ones mean.
+
+        """
+        return None
 
     @abc.abstractmethod
     def predictions(self, scores: Array) -> Array:
