@@ -1,15 +1,23 @@
 """Both versions of what is computed in every round answer alike, and read each other's state.
 
-This file is also the program that plays streams with the plain version, beside the tests that play them compiled.
+This file is also the program that plays streams with the plain version, beside the test that plays them compiled.
 """
 
 from __future__ import annotations
 
+import math
+import os
+import pickle
+import subprocess
+import sys
+
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from river_pufe import PUFEClassifier, PUFERegressor, kernels
 from river_pufe.kernels import plain
 
 compiled = pytest.importorskip("river_pufe.kernels._compiled", reason="it was installed without a compiler")
@@ -138,3 +146,49 @@ def test_residuals_are_judged_alike(seed, d):
         np.testing.assert_allclose(one, other, rtol=1e-9)
     for first, second in zip(*states):
         np.testing.assert_allclose(first, second, rtol=1e-9, atol=1e-12)
+
+
+def samples(seed, n=700):
+    """Two spaces with an overlap, gaps, a sensor in another unit, a class that comes late, and a nonlinear target."""
+    rng = np.random.default_rng(seed)
+    for t in range(n):
+        hidden = rng.normal(size=3)
+        row = np.append(hidden, hidden[[1, 2, 0]] - 0.5 * hidden) + 0.1 * rng.normal(size=6)
+        there = np.repeat([t < 340, t >= 300], 3) & (rng.random(6) > (0.2 if 150 < t < 500 else 0.0))
+        row[4] *= 1000.0 if t >= 580 else 1.0
+        x = {key: value for key, value, here in zip("abcdef", row.tolist(), there) if here}
+        yield (
+            x,
+            float(hidden[0] * hidden[1] + hidden[2]),
+            int(hidden[0] * hidden[1] > 0) + int(t > 400 and hidden[2] > 1),
+        )
+
+
+def answers():
+    """What models answer that learn one by one, and in frames."""
+    said = []
+    stream = list(samples(1))
+    classifier, regressor, batches = PUFEClassifier(), PUFERegressor(), PUFEClassifier()
+    for t, (x, number, label) in enumerate(stream):
+        said += [regressor.predict_one(x), *classifier.predict_proba_one(x).values()]
+        regressor.learn_one(x, number)
+        classifier.learn_one(x, label)
+        if t % 70 == 69:
+            xs, _, labels = zip(*stream[t - 69 : t + 1])
+            batches.learn_many(pd.DataFrame(list(xs)), list(labels))
+            said += batches.predict_proba_one(x).values()
+    return said, classifier.events, regressor.events, batches.events
+
+
+def test_whole_streams_are_answered_alike():
+    environment = os.environ | {"RIVER_PUFE_PLAIN": "1"}
+    done = subprocess.run([sys.executable, __file__], env=environment, capture_output=True, check=True)
+    (one, *events), (other, *same) = answers(), pickle.loads(done.stdout)
+    np.testing.assert_allclose(one, other, rtol=1e-8, atol=1e-10)
+    assert events == same
+    assert math.isfinite(sum(one))
+
+
+if __name__ == "__main__":
+    assert not kernels.compiled
+    pickle.dump(answers(), sys.stdout.buffer)
