@@ -105,7 +105,7 @@ class Gaussian(Stored):
         Shapes (n, d) and (d, d).
 
         """
-        if not np.isnan(rows).any():
+        if not np.count_nonzero(np.isnan(rows)):
             return rows, np.zeros(self.covariance.shape)
         return kernels.expect(rows, self.mean, self.covariance, self.precision, weights)
 

@@ -85,8 +85,8 @@ class Scatter(RowLaw):
         if self._settled is None:
             self._settled = self._estimate
         steps = self._sizes(new)
-        self._steps = np.append(self._steps, steps)
-        self._believed *= float(np.prod(1.0 - steps))
+        self._steps = np.concatenate((self._steps, steps))
+        self._believed *= float((1.0 - steps).prod())
         self._estimate = self._move(self._estimate, new, steps)
         self.rebuild()
         if self._n >= self._next:
@@ -101,13 +101,13 @@ class Scatter(RowLaw):
 
     def _sizes(self, rows: Array) -> Array:
         """By which shares rows move the estimate."""
-        observed, ordinals = ~np.isnan(rows), np.arange(1.0, len(rows) + 1.0)
-        complete = bool(observed.all())
-        counts = self._count + (ordinals if complete else np.cumsum(self._pairs(observed)))
-        sizes: Array = 1.0 / (PRIOR + np.maximum(counts, np.minimum(self._n + ordinals, _FEW)))
+        absent, counts = np.isnan(rows), np.arange(1.0, len(rows) + 1.0)
+        complete, least = not np.count_nonzero(absent), np.minimum(self._n + counts, _FEW)
+        counts = self._count + (counts if complete else np.cumsum(self._pairs(~absent)))
+        sizes: Array = 1.0 / (PRIOR + np.maximum(counts, least))
         self.counts = self.counts + len(rows)
         if not complete:
-            self.counts[0] -= len(rows) - observed.sum(0)
+            self.counts[0] -= absent.sum(0)
         self._n, self._count = self._n + len(rows), float(counts[-1])
         return sizes
 
@@ -122,13 +122,15 @@ class Scatter(RowLaw):
 
     def _move(self, start: Gaussian, rows: Array, sizes: Array) -> Gaussian:
         """An estimate moved by some rows, as they are expected at present."""
-        left = np.cumprod((1.0 - sizes)[::-1])[::-1]
-        weights = sizes * np.append(left[1:], 1.0)
+        # What is left of each row after those behind it, and of the start after all of them.
+        left = np.ones(len(rows) + 1)
+        (1.0 - sizes[::-1]).cumprod(out=left[1:])
+        weights = sizes * left[-2::-1]
         expected, spread = self.law.expect(rows, weights)
-        mean = left[0] * start.mean + weights @ expected
+        mean = left[-1] * start.mean + weights @ expected
         apart, away = expected - mean, start.mean - mean
         apart *= np.sqrt(weights)[:, None]
-        covariance = left[0] * (start.covariance + np.outer(away, away)) + apart.T @ apart + spread
+        covariance = left[-1] * (start.covariance + away[:, None] * away) + apart.T @ apart + spread
         return Gaussian(mean, covariance)
 
     def settle(self, rows: Array, n: int) -> None:
