@@ -131,6 +131,9 @@ class Doubts(Stored):
 
     def _derive(self) -> None:
         self._converts = bool((self._factor != 1.0).any() or self._offset.any())
+        self._derive_limits()
+
+    def _derive_limits(self) -> None:
         # Residuals from which is learned what is usual, and those that are believed, are no larger.
         judged = self._fit.judged
         self._usual = np.where(judged, _FAR * self._farthest, math.inf)
@@ -272,7 +275,7 @@ class Doubts(Stored):
         # Values since the latest one that was near enough.
         self._n_apart = np.where(was_near, 0, self._n_apart) + n_far
         wrong = (evidence >= 1.0) | (self._n_apart >= _APART_FOR)
-        if wrong.any():
+        if np.count_nonzero(wrong):
             given = np.array(self._given)
             # The residuals of others may rest on the one that is wrong.
             rests = (given == given[-1]).all(0)
@@ -286,7 +289,7 @@ class Doubts(Stored):
         self._begin_block(self._n_strange >= _STRANGE)
         if self._n_rows >= self._renew_at and not self._doubted:
             self._renew(row_model)
-        self._derive()
+        self._derive_limits()
 
     def _begin_block(self, is_strange: bool) -> None:
         """Begin a block, which may go on with the strange rounds that ended the one before."""
