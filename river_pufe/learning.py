@@ -216,7 +216,7 @@ class FeatureEvolving(Stateful, base.Estimator):
             return len(readings)
         if shares.any():
             self._weights = shares
-        for y in targets[:played]:
+        for y in dict.fromkeys(targets[:played]):
             self._task.register(y)
         if (units := self._recovery.follow_many(readings if played == len(readings) else readings.head(played))) is not None:
             self._experts.rescale(units, self._task)

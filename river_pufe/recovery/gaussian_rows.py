@@ -26,8 +26,8 @@ _WINDOW = 64
 #: So many rows for each entry tell a covariance of which the inverse is about right: from fewer, residuals of new rows
 #: are much larger.
 _ROWS_PER_ENTRY = 4
-#: Rows wait to be learned in blocks, until they are this share of all or a block is full.
-_WAITING = 1 / 8
+#: Rows wait to be learned in blocks, until they are one in so many or a block is full.
+_WAITING = 8
 
 
 class GaussianRows(Stored, RowModel):
@@ -107,17 +107,22 @@ class GaussianRows(Stored, RowModel):
         incomplete = reading.filled is not None
         if not len(reading.row) or (incomplete and not self._says_something(reading)):
             return
-        self._take(reading.row, reading.scaler)
+        self._take([reading.row], reading.scaler)
 
     def update_many(self, readings: Readings) -> None:
-        for row in readings.rows if readings.rows.size else ():
-            self._take(row, readings.scaler)
+        rows = list(readings.rows) if readings.rows.size else []
+        while rows:
+            # Up to the next row at which something is due.
+            share = -((_WAITING * self._n_waiting - self._n) // (_WAITING - 1))
+            n = max(min(share, self._law.block - self._n_waiting, _WINDOW - len(self._rows)), 1)
+            self._take(rows[:n], readings.scaler)
+            del rows[:n]
 
-    def _take(self, row: Array, scaler: Scaler) -> None:
-        self._rows.append(row)
-        self._n_waiting += 1
-        self._n += 1
-        if self._n_waiting >= min(_WAITING * self._n, self._law.block):
+    def _take(self, rows: list[Array], scaler: Scaler) -> None:
+        self._rows += rows
+        self._n_waiting += len(rows)
+        self._n += len(rows)
+        if self._n_waiting >= min(self._n / _WAITING, self._law.block):
             self._learn(scaler)
         if len(self._rows) >= _WINDOW:
             self._learn(scaler)
