@@ -148,6 +148,20 @@ def test_residuals_are_judged_alike(seed, d):
         np.testing.assert_allclose(first, second, rtol=1e-9, atol=1e-12)
 
 
+@given(st.integers(0, 2**32 - 1), st.integers(1, 5), st.sampled_from([1e300, 2.0, 1.0]))
+def test_scores_get_another_unit_alike(seed, n, factor):
+    rng = np.random.default_rng(seed)
+    of_outcomes = rng.random(n) < 0.3
+    of_outcomes[0] = False
+    first, second = rng.normal(size=(n, 2, 3, 1)), 10.0 ** rng.uniform(0, 20, size=(n, 1))
+    weights, outcomes = (first, first.copy()), (second, second.copy())
+    for version, w, y in zip((plain, compiled), weights, outcomes):
+        version.rescale_scores(w, of_outcomes, factor, -1.5)
+        version.rescale_outcomes(y, factor, -1.5, 1e50)
+    np.testing.assert_allclose(*weights, rtol=1e-12)
+    np.testing.assert_allclose(*outcomes, rtol=1e-12)
+
+
 def samples(seed, n=700):
     """Two spaces with an overlap, gaps, a sensor in another unit, a class that comes late, and a nonlinear target."""
     rng = np.random.default_rng(seed)

@@ -412,10 +412,7 @@ class Neighbours(Stored, FeatureMap):
         return None
 
     def rescale_scores(self, factor: float, shift: float) -> None:
-        with np.errstate(over="ignore", invalid="ignore"):
-            outcomes = np.nan_to_num(factor * self._outcomes + shift)
-        # In place, because forms refer to the array.
-        np.clip(outcomes, -_FARTHEST, _FARTHEST, out=self._outcomes)
+        kernels.rescale_outcomes(self._outcomes, factor, shift, _FARTHEST)
 
     @property
     def room(self) -> int:

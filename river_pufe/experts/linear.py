@@ -71,7 +71,7 @@ class LinearExperts(Stored, Experts):
     """
 
     VIEWS = ("present", "recovered", "fresh")
-    DERIVED = ("_forms", "_has_form", "_learning", "_lineups", "_playing")
+    DERIVED = ("_forms", "_has_form", "_learning", "_lineups", "_of_outcomes", "_playing")
 
     def __init__(
         self,
@@ -253,6 +253,10 @@ class LinearExperts(Stored, Experts):
 
     def rebuild(self) -> None:
         self._learning = [each for each in self._maps if each.learns]
+        # Which inputs are means of outcomes; the constant, and what no map has made room for, are not.
+        self._of_outcomes = np.zeros(len(self._weights), dtype=bool)
+        for each, start, end in zip(self._maps, [1, *self._ends], self._ends):
+            self._of_outcomes[start:end] = each.of_outcomes
         self._forms = [[rule.form for rule in rules] for rules in self._rules]
         maps = [each.form for each in self._maps]
         self._has_form = None not in maps and not any(None in forms for forms in self._forms)
@@ -378,15 +382,9 @@ class LinearExperts(Stored, Experts):
 
     def rescale_scores(self, factor: float, shift: float) -> None:
         self._unit *= factor
-        constant = np.full(self._weights.shape[1:], shift)
-        for each, start, end in zip(self._maps, [1, *self._ends], self._ends):
-            if each.of_outcomes:
-                constant -= shift * self._weights[start:end].sum(0)
-            else:
-                self._weights[start:end] *= factor
+        for each in self._maps:
             each.rescale_scores(factor, shift)
-        self._weights[0] *= factor
-        self._weights[0] += constant
+        kernels.rescale_scores(self._weights, self._of_outcomes, factor, shift)
 
 
 def _with_mean(weights: Array, share: float, more: int) -> Array:

@@ -1204,6 +1204,40 @@ def remember(row, outcome, double weight, form):
     _remember(_numbers(row, d), d, _numbers(outcome, columns), columns, weight, form)
 
 
+# Scores in another unit.
+
+
+def rescale_scores(weights, of_outcomes, double factor, double shift):
+    cdef Py_ssize_t inputs = len(of_outcomes), width = weights.size // max(inputs, 1), i, k
+    cdef double* w = _state(weights, inputs * width)
+    cdef uint8_t* keeps = _flags(of_outcomes, inputs)
+    cdef double* constant = w
+    cdef double* total
+    if not inputs:
+        return
+    total = _scratch(width)
+    for k in range(width):
+        total[k] = 0.0
+    for i in range(inputs):
+        for k in range(width):
+            if keeps[i]:
+                total[k] += w[k]
+            else:
+                w[k] *= factor
+        w += width
+    for k in range(width):
+        constant[k] += shift * (1.0 - total[k])
+    free(total)
+
+
+def rescale_outcomes(outcomes, double factor, double shift, double limit):
+    cdef Py_ssize_t n = outcomes.size, i
+    cdef double* y = _state(outcomes, n)
+    for i in range(n):
+        y[i] = factor * y[i] + shift
+        y[i] = 0.0 if isnan(y[i]) else _clipped(y[i], limit)
+
+
 # A whole round, for linear experts whose parts are all of a known form.
 
 

@@ -692,6 +692,36 @@ def remember(row: Array, outcome: Array, weight: float, form: Nearest) -> None:
     form.squares[at], form.weights[at], form.earlier[at] = row @ row, weight, False
 
 
+# Scores in another unit: what was s is factor · s + shift.
+
+
+def rescale_scores(weights: Array, of_outcomes: Mask, factor: float, shift: float) -> None:
+    """Let linear models have scores in the new unit.
+
+    Parameters
+    ----------
+    weights
+        Those of all models, shape (inputs, …); the first input is constant.
+    of_outcomes
+        Which inputs have the unit of scores, and are in the new one already, shape (inputs,).
+    factor, shift
+        What leads to the new unit.
+
+    """
+    constant = shift * (1.0 - weights[of_outcomes].sum(0))
+    weights[~of_outcomes] *= factor
+    weights[0] += constant
+
+
+def rescale_outcomes(outcomes: Array, factor: float, shift: float, limit: float) -> None:
+    """Express outcomes in the new unit, clipped at ± a limit; what is lost in that is 0."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        outcomes *= factor
+        outcomes += shift
+    outcomes[np.isnan(outcomes)] = 0.0
+    np.minimum(np.maximum(outcomes, -limit, out=outcomes), limit, out=outcomes)
+
+
 # A whole round, for linear experts whose parts are all of a known form.
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import math
 import typing
 
@@ -48,8 +49,15 @@ class _Numbers(Task):
     def n_outcomes(self) -> int:
         return 1
 
+    @abc.abstractmethod
+    def standardized(self, y: float) -> float:
+        """The target in the unit of scores."""
+
+    def target(self, y: float) -> Array:
+        return np.array([self.standardized(y)])
+
     def outcome(self, y: float) -> Array:
-        return np.minimum(np.maximum(self.target(y), -self.clip), self.clip)
+        return np.array([min(max(self.standardized(y), -self.clip), self.clip)])
 
     def predictions(self, scores: Array) -> Array:
         return scores
@@ -126,8 +134,8 @@ class Regression(_Numbers):
             self._scaler.renew(mean, deviation)
             self._surprises = []
 
-    def target(self, y: float) -> Array:
-        return np.array([self._scaler.scale(y)])
+    def standardized(self, y: float) -> float:
+        return self._scaler.scale(y)
 
     @property
     def form(self) -> kernels.Numbers:
@@ -175,8 +183,8 @@ class PlainRegression(_Numbers):
     def learn(self, y: float, mixture: Array) -> None:
         pass
 
-    def target(self, y: float) -> Array:
-        return np.array([y])
+    def standardized(self, y: float) -> float:
+        return y
 
     def errors(self, predictions: Array, target: Array) -> Array:
         return 2.0 * (target - predictions)

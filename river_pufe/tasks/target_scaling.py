@@ -52,7 +52,7 @@ class TargetScaler(Part):
     def scale(self, y: float) -> float:
         """A target, standardized."""
         off = (y - self._mean) / self._deviation if self._deviation else 0.0
-        return min(max(off, -LARGEST), LARGEST)
+        return off if -LARGEST <= off <= LARGEST else math.copysign(LARGEST, off)
 
     def unscale(self, scaled: float) -> float:
         """The target whose standardized value is `scaled`; 0.0 before the first target."""
@@ -67,7 +67,8 @@ class TargetScaler(Part):
     def see(self, y: float) -> None:
         """Take note that there is such a target."""
         low, high = self._range
-        self._range = min(low, y), max(high, y)
+        if not low <= y <= high:
+            self._range = min(low, y), max(high, y)
 
     def renew(self, mean: float, deviation: float) -> None:
         """Go on in another unit, in which the targets so far would have had this mean and this deviation."""
