@@ -218,9 +218,8 @@ class FeatureEvolving(Stateful, base.Estimator):
             self._weights = shares
         for y in dict.fromkeys(targets[:played]):
             self._task.register(y)
-        if (
-            units := self._recovery.follow_many(readings if played == len(readings) else readings.head(played))
-        ) is not None:
+        units = self._recovery.follow_many(readings if played == len(readings) else readings.head(played))
+        if units is not None:
             self._experts.rescale(units, self._task)
         return played
 
