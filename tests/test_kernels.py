@@ -198,7 +198,7 @@ def test_whole_streams_are_answered_alike():
     environment = os.environ | {"RIVER_PUFE_PLAIN": "1"}
     done = subprocess.run([sys.executable, __file__], env=environment, capture_output=True, check=True)
     (one, *events), (other, *same) = answers(), pickle.loads(done.stdout)
-    np.testing.assert_allclose(one, other, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-10)
     assert events == same
     assert math.isfinite(sum(one))
 
