@@ -53,6 +53,17 @@ class LowRankGaussian:
         completed[absent] = self.mean[absent] + self.factors[:, absent].T @ hidden
         return completed
 
+    def complete_with_variance(self, row: Array, absent: Mask) -> tuple[Array, float]:
+        """As `complete`, and the sum of the variances of the absent entries, in one go."""
+        observed = ~absent
+        matrix, weighted = self._given(observed)
+        factors, completed = self.factors[:, absent], row.copy()
+        apart = weighted @ (row[observed] - self.mean[observed])
+        # M⁻¹ of both; the trace of M⁻¹ F_a F_aᵀ is that of F_aᵀ M⁻¹ F_a.
+        solved = solve(matrix, np.column_stack([apart, factors @ factors.T]))
+        completed[absent] = self.mean[absent] + factors.T @ solved[:, 0]
+        return completed, float(self.noise[absent].sum() + solved[:, 1:].trace())
+
     def variance(self, absent: Mask) -> Array:
         """Variances of the absent entries given the others, whatever these are; shape (a,)."""
         variance: Array = self.noise[absent] + np.square(self.deviations(absent)).sum(0)

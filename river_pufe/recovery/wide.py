@@ -179,9 +179,10 @@ class WideOverlap(OverlapLaw):
         p, seen = len(self._previous.mean), ~np.isnan(rows)
         expected = []
         for row, observed in zip(rows, seen):
-            missing = self._previous.variance(~observed[:p]).sum() / self._previous.total
-            if observed[p:].any() and missing < _MISSING:
-                previous = self._previous.complete(row[:p], ~observed[:p])
+            if not observed[p:].any():
+                continue
+            previous, missing = self._previous.complete_with_variance(row[:p], ~observed[:p])
+            if missing < _MISSING * self._previous.total:
                 expected.append(np.where(observed, row, np.append(previous, self.law.mean[p:])))
         return np.array(expected).reshape(-1, rows.shape[1])
 
