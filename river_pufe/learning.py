@@ -218,7 +218,9 @@ class FeatureEvolving(Stateful, base.Estimator):
             self._weights = shares
         for y in targets[:played]:
             self._task.register(y)
-        if (units := self._recovery.follow_many(readings if played == len(readings) else readings.head(played))) is not None:
+        if played < len(readings):
+            readings = readings.head(played)
+        if (units := self._recovery.follow_many(readings)) is not None:
             self._experts.rescale(units, self._task)
         return played
 
