@@ -352,3 +352,16 @@ def test_the_law_to_judge_by_is_renewed_less_and_less_often(monkeypatch):
 def test_an_event_tells_what_is_known_of_it():
     assert str(Rescaled(7, "rescaled", ("a", 1), 1.8, 32.0)) == "round 7: rescaled a, 1 (factor 1.8, offset 32)"
     assert str(Event(8, "opened", tuple("abcdefg"))) == "round 8: opened a, b, c, d, e, f, … (7 keys)"
+
+
+@pytest.mark.parametrize("n", [40, 120])
+def test_a_restored_model_goes_on_to_the_last_bit(n):
+    samples, _ = thermometers(d=3)
+    recovery = FeatureRecovery()
+    for x in samples[:n]:
+        recovery.learn_one(x)
+    restored = pickle.loads(pickle.dumps(recovery))
+    for model in (recovery, restored):
+        for x in samples[n : n + 20]:
+            model.learn_one(x)
+    np.testing.assert_equal(restored.state_dict(), recovery.state_dict())

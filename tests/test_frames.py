@@ -15,11 +15,18 @@ from hypothesis import strategies as st
 from river import linear_model
 
 from river_pufe import PUFEClassifier, PUFERegressor
-from river_pufe.experts import LinearExperts
+from river_pufe.experts import Identity, LinearExperts
 from river_pufe.frames import Batch
 
 FRAMES = [pd.DataFrame, pl.DataFrame]
 ROWS = [{"a": math.sin(t), "b": math.cos(t)} for t in range(40)]
+
+
+def known(model):
+    """All that a model knows, but not how often it has moved."""
+    state = model.state_dict(pickles=True)["model"]
+    del state["_version"]
+    return state
 
 
 def taught(scale=1.0):
@@ -75,6 +82,17 @@ def test_a_bad_weight_is_refused_before_anything_is_learned():
         assert pickle.dumps(model) == before
 
 
+@pytest.mark.parametrize("experts", [LinearExperts(), LinearExperts(maps=(Identity(),))], ids=["all", "rows alone"])
+def test_one_frame_is_learned_as_its_rows(experts):
+    """Past the row from which on values are judged by what is known of the rows before it."""
+    many, single = PUFEClassifier(experts), PUFEClassifier(experts)
+    rows = np.random.default_rng(0).normal(size=(64, 2))
+    many.learn_many(pd.DataFrame(rows, columns=["a", "b"]), rows[:, 0] > 0)
+    for a, b in rows.tolist():
+        single.learn_one({"a": a, "b": b}, a > 0)
+    np.testing.assert_equal(known(many), known(single))
+
+
 @settings(deadline=None, max_examples=25)
 @given(
     st.integers(0, 2**32 - 1),
@@ -84,6 +102,7 @@ def test_a_bad_weight_is_refused_before_anything_is_learned():
             PUFERegressor(),
             PUFERegressor(absent="zero"),
             PUFEClassifier.paper(),
+            PUFEClassifier(LinearExperts(maps=(Identity(),))),
             PUFERegressor(linear_model.LinearRegression()),
         ]
     ),
@@ -105,6 +124,7 @@ def test_many_samples_are_learned_as_one_after_another(seed, prototype):
         asked = dict.fromkeys(columns, 0.5)
         assert many.predict_one(asked) == single.predict_one(asked)
         assert many.expert_weights == single.expert_weights
+        np.testing.assert_equal(known(many), known(single))
         columns = [*columns[1:], f"new {batch}"] if rng.random() < 0.5 else columns[::-1]
 
 

@@ -215,7 +215,7 @@ class LinearExperts(Stored, Experts):
         if not self._has_form:
             return None
         rooms = [each.room for each in self._learning]
-        n = min(n, *rooms)
+        n = min([n, *rooms])
         if self.min_gain is not None:
             # Up to the next round after which it is decided whose models play: see `go_on`.
             played = self._n_played

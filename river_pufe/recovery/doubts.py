@@ -464,7 +464,7 @@ class Doubts(Stored):
         """Rows come in other units, factor · row + shift for row; shapes (d,)."""
         if self._reference is not None:
             mean, precision, variance = self._reference
-            self._reference = factor * mean + shift, precision / factor / factor[:, None], factor * factor * variance
+            self._reference = factor * mean + shift, precision / np.outer(factor, factor), factor * factor * variance
 
 
 def _worst_of(wrong: Mask, rests: Mask, residuals: Array) -> int:

@@ -295,8 +295,11 @@ class FeatureRecovery(Stateful, base.Transformer):
     def follow_many(self, readings: Readings) -> NewUnits | None:
         """Follow samples that were read ahead, and learn from them; the units, where they are new."""
         self.skip(len(readings))
+        # When doubts ask what is known of the rows, it is that of all but the latest, as in `update`.
+        n = len(readings) - 1
+        self._row_model.update_many(readings.head(n))
         self._doubts.update_many(readings, self._row_model)
-        self._row_model.update_many(readings)
+        self._row_model.update(readings[n])
         return self._in_new_units(self._scaler.update_many(readings.rows))
 
     def _views(self, rows: Array) -> Array:
