@@ -46,10 +46,11 @@ os.register_at_fork(after_in_child=_renew)
 class _Own:
     """A guard of its own for each object that asks."""
 
-    def __get__(self, instance: Guarded | None, owner: type[Guarded] | None = None) -> _Guard:
+    def __get__(self, instance: Guarded | None, owner: type[Guarded] | None = None) -> typing.Any:
+        if instance is None:
+            return self
         # From then on the object has it, and is not asked again. One thread is first; the others get what it made.
-        guard: _Guard = vars(instance).setdefault("_guard", _Guard())
-        return guard
+        return vars(instance).setdefault("_guard", _Guard())
 
 
 class Guarded(Stored):
