@@ -62,7 +62,8 @@ class Guarded(Stored):
     _guard = _Own()
 
     def still(self) -> contextlib.AbstractContextManager[typing.Any]:
-        return self._guard.lock
+        guard: _Guard = self._guard
+        return guard.lock
 
     def __getstate__(self) -> dict[str, typing.Any]:
         # The caller reads it after the lock is released, when the model may have changed.
