@@ -52,7 +52,8 @@ class TargetScaler(Part):
     def scale(self, y: float) -> float:
         """A target, standardized."""
         off = (y - self._mean) / self._deviation if self._deviation else 0.0
-        return off if -LARGEST <= off <= LARGEST else math.copysign(LARGEST, off)
+        # NaN, which a model may have answered, stays.
+        return off if -LARGEST <= off <= LARGEST else min(max(off, -LARGEST), LARGEST)
 
     def unscale(self, scaled: float) -> float:
         """The target whose standardized value is `scaled`; 0.0 before the first target."""
