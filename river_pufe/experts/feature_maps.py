@@ -354,7 +354,7 @@ class Neighbours(Stored, FeatureMap):
         self._weights: Array = np.zeros(0)
         self._earlier: Mask = np.zeros(0, dtype=bool)
         self._counts = np.zeros(2, dtype=np.int64)
-        self._tell()
+        self._renew_form()
 
     @property
     def n(self) -> int:
@@ -366,14 +366,14 @@ class Neighbours(Stored, FeatureMap):
 
     def rebuild(self) -> None:
         self._rows = unpacked(vars(self)["_rows"], 0.0)
-        self._tell()
+        self._renew_form()
 
     @property
     def form(self) -> kernels.Nearest:
         return self._form
 
-    def _tell(self) -> None:
-        """Tell which arrays are used from now on."""
+    def _renew_form(self) -> None:
+        """Let the form refer to the arrays as they are now."""
         self._form = kernels.Nearest(
             self._rows, self._squares, self._outcomes, self._weights, self._earlier, self._counts
         )
@@ -384,14 +384,14 @@ class Neighbours(Stored, FeatureMap):
     def make_room(self, n_outcomes: int) -> Indices:
         before = self.n
         self._outcomes = np.hstack([self._outcomes, np.zeros((len(self._outcomes), n_outcomes - before))])
-        self._tell()
+        self._renew_form()
         return np.append(np.arange(before), np.full(n_outcomes - before, -1))
 
     def open(self, n_slots: int, n_known: int, strengths: Array, overlap: bool) -> Indices:
         self._rows = np.hstack([self._rows, np.zeros((len(self._rows), n_slots))])
         if overlap:
             self._earlier[: self._counts[0]] = True
-        self._tell()
+        self._renew_form()
         return np.arange(self.n)
 
     def keep(self, slots: Mask, recover: Affine | None) -> Indices:
@@ -402,13 +402,13 @@ class Neighbours(Stored, FeatureMap):
         self._squares, self._earlier = np.square(self._rows).sum(1), self._earlier[kept]
         self._weights = self._weights[kept]
         self._counts[:] = len(kept), 0
-        self._tell()
+        self._renew_form()
         return np.arange(self.n)
 
     def rescale(self, units: NewUnits) -> None:
         self._rows = units.factor * self._rows + units.shift
         self._squares = np.square(self._rows).sum(1)
-        self._tell()
+        self._renew_form()
         return None
 
     def rescale_scores(self, factor: float, shift: float) -> None:
@@ -435,4 +435,4 @@ class Neighbours(Stored, FeatureMap):
         self._squares = np.append(self._squares, np.zeros(more))
         self._earlier = np.append(self._earlier, np.zeros(more, dtype=bool))
         self._weights = np.append(self._weights, np.zeros(more))
-        self._tell()
+        self._renew_form()

@@ -217,9 +217,10 @@ class LinearExperts(Stored, Experts):
         rooms = [each.room for each in self._learning]
         n = min([n, *rooms])
         if self.min_gain is not None:
-            # Up to the next round after which it is decided whose models play: see `go_on`.
-            played = self._n_played
-            n = min(n, _TRIAL - played if played < _TRIAL else _EVERY - played % _EVERY if played % _EVERY else 1)
+            # Up to the next round after which `go_on` decides whose models play.
+            played, since = self._n_played, self._n_played % _EVERY
+            after_trial = _EVERY - since if since else 1
+            n = min(n, _TRIAL - played if played < _TRIAL else after_trial)
         return kernels.Ahead(n, [each.form for each in self._learning], _WORSE) if n > 0 else None
 
     def go_on(self, n: int) -> None:

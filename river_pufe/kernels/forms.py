@@ -201,7 +201,7 @@ class Ahead(typing.NamedTuple):
     nearest
         What remembers the row and the outcome of each of them.
     worse
-        They end early once the mean loss of late is so many times the one over a longer time.
+        They end early once the recent mean loss is so many times the one over a longer time.
 
     """
 
