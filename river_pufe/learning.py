@@ -280,12 +280,14 @@ class FeatureEvolving(Stateful, base.Estimator):
 
     def _mixtures(self, batch: Batch) -> Array:
         """Mixtures for all rows of a batch, shape (rows, columns)."""
-        views = self._recovery.read_many(batch.keys, batch.rows) if batch.rows is not None else None
-        predicted = self._experts.predict_many(views, self._task) if views is not None else None
-        if predicted is None:
-            return np.array([self._ask(x).mixture for x in batch]).reshape(len(batch), self._task.n_columns)
-        predictions, awake = predicted
-        mixtures: Array = np.einsum("nec,e->nc", predictions, self._aggregator.weights(awake))
+        mixtures, alone = np.empty((len(batch), self._task.n_columns)), np.ones(len(batch), dtype=bool)
+        read = self._recovery.read_many(batch.keys, batch.rows) if batch.rows is not None else None
+        if read is not None and (predicted := self._experts.predict_many(read[0], self._task)) is not None:
+            predictions, awake = predicted
+            mixtures[read[1]] = np.einsum("nec,e->nc", predictions, self._aggregator.weights(awake))
+            alone = ~read[1]
+        for n in np.flatnonzero(alone).tolist():
+            mixtures[n] = self._ask(batch[n]).mixture
         return mixtures
 
     # What a user asks for.

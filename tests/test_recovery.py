@@ -487,16 +487,33 @@ def test_many_samples_are_read_at_once_where_each_has_one_view():
     rows = rng.normal(size=(60, 2))
     for a, b in rows.tolist():
         recovery.learn_one({"a": a, "b": b})
-    views = recovery.read_many(["b", "a"], rows[:, ::-1])
+    views, which = recovery.read_many(["b", "a"], rows[:, ::-1])
     readings = [recovery.read({"a": a, "b": b}) for a, b in rows.tolist()]
     assert {len(reading.views) for reading in readings} == {1}
+    assert which.all()
     np.testing.assert_array_equal(views, [reading.views[0] for reading in readings])
     gaps = np.where(np.arange(60)[:, None] == 7, np.nan, rows)
-    assert recovery.read_many(["a", "b"], gaps) is None
+    views, which = recovery.read_many(["a", "b"], gaps)
+    assert np.flatnonzero(~which).tolist() == [7]
+    np.testing.assert_array_equal(views, [reading.views[0] for t, reading in enumerate(readings) if t != 7])
     assert recovery.read_many(["a"], rows[:, :1]) is None
     recovery.learn_one({"a": 1.0, "b": 2.0, "c": 3.0})
     assert recovery.overlapping
     assert recovery.read_many(["a", "b", "c"], rng.normal(size=(5, 3))) is None
+
+
+def test_values_unlike_any_before_are_read_alone():
+    recovery, rng = FeatureRecovery(), np.random.default_rng(0)
+    rows = rng.normal(size=(500, 2)) @ np.array([[1.0, 1.0], [0.1, -0.1]])
+    for a, b in rows.tolist():
+        recovery.learn_one({"a": a, "b": b})
+    rows = rows[:20]
+    rows[3, 0] += 50.0
+    rows[8] = np.nan
+    views, which = recovery.read_many(["a", "b"], rows)
+    assert np.flatnonzero(~which).tolist() == [3, 8]
+    assert views.shape == (18, 3)
+    assert math.isnan(recovery.read({"a": rows[3, 0], "b": rows[3, 1]}).row[0])
 
 
 def test_it_says_when_rows_have_new_units():

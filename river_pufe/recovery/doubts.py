@@ -199,13 +199,13 @@ class Doubts(Stored):
         mean, precision, _ = self._reference
         return kernels.residuals_many(scaled, mean, precision, self._usual)
 
-    def are_usual(self, scaled: Array) -> bool:
-        """Whether all residuals of some completed rows, shape (n, d), are about as small as they have been."""
+    def are_usual(self, scaled: Array) -> Mask:
+        """Of which complete rows, shape (n, d), all residuals are about as small as they have been; shape (n,)."""
         if self._reference is None:
-            return True
+            return np.ones(len(scaled), dtype=bool)
         mean, precision, _ = self._reference
         away = np.abs((scaled - mean) @ precision) / np.sqrt(precision.diagonal())
-        return not (away > self._usual).any()
+        return np.asarray((away <= self._usual).all(1))
 
     # Learning.
 

@@ -238,8 +238,8 @@ class FeatureRecovery(Stateful, base.Transformer):
         """The reading of a sample; nothing changes."""
         return self._reading(self._spaces.read(x))
 
-    def read_many(self, keys: list[Key], rows: Array) -> Array | None:
-        """The view of many samples at once.
+    def read_many(self, keys: list[Key], rows: Array) -> tuple[Array, Mask] | None:
+        """The views of those of many samples that can be read at once.
 
         Parameters
         ----------
@@ -250,16 +250,18 @@ class FeatureRecovery(Stateful, base.Transformer):
 
         Returns
         -------
-        Shape (n, d + 1), or None where samples have to be read one by one: in an overlap, with absent features, and
-        with values unlike any before.
+        Views of shape (m, d + 1), and of which samples they are, shape (n,): not of those with absent features, or with
+        values unlike any before. None in an overlap, and where a column is missing.
 
         """
         columns = self._spaces.columns(keys)
         if self.overlapping or columns is None:
             return None
         rows = self._doubts.believed(self._doubts.convert(rows[:, columns]))
-        views = self._views(rows)
-        return views if not np.isnan(views).any() and self._doubts.are_usual(views[:, 1:]) else None
+        plain: Mask = np.asarray(~np.isnan(rows).any(1))
+        views = self._views(rows[plain])
+        plain[plain] = usual = self._doubts.are_usual(views[:, 1:])
+        return views[usual], plain
 
     def read_ahead(self, keys: list[Key], rows: Array) -> Readings | None:
         """The readings of the first of many samples, as long as nothing but numbers changes; None if there is none.
