@@ -10,10 +10,13 @@ from __future__ import annotations
 import contextlib
 import copy
 import functools
+import inspect
 import os
 import threading
 import typing
 import weakref
+
+from river import base
 
 from .state.parts import Stored
 
@@ -53,7 +56,18 @@ class _Own:
         return vars(instance).setdefault("_guard", _Guard())
 
 
-class Guarded(Stored):
+def guarded(method: _F) -> _F:
+    """A method of a `Guarded` object during which all others wait."""
+
+    @functools.wraps(method)
+    def alone(self: typing.Any, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
+        with self._guard.lock:
+            return method(self, *args, **kwargs)
+
+    return typing.cast(_F, alone)
+
+
+class Guarded(Stored, base.Base):
     """An object whose methods, where they are `guarded`, are used by one thread at a time."""
 
     DERIVED: typing.ClassVar[tuple[str, ...]] = ("_guard",)
@@ -75,13 +89,11 @@ class Guarded(Stored):
         twin.__setstate__(self.__getstate__())
         return twin
 
-
-def guarded(method: _F) -> _F:
-    """A method of a `Guarded` object during which all others wait."""
-
-    @functools.wraps(method)
-    def alone(self: typing.Any, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
-        with self._guard.lock:
-            return method(self, *args, **kwargs)
-
-    return typing.cast(_F, alone)
+    @guarded
+    def clone(self, new_params: dict[str, typing.Any] | None = None, include_attributes: bool = False) -> typing.Self:
+        twin = super().clone(new_params)
+        if include_attributes:
+            # River copies one attribute after another, so that those that share a part would get one each.
+            parameters = inspect.signature(type(self)).parameters
+            twin.__setstate__({name: value for name, value in self.__getstate__().items() if name not in parameters})
+        return twin

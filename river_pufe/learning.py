@@ -224,13 +224,17 @@ class FeatureEvolving(Stateful, base.Estimator):
         return played
 
     def _validate_weight(self, w: typing.Any) -> float:
-        if not 0 <= w < math.inf:
+        try:
+            # Other types would change the type of the weights: np.float32 has half the digits.
+            weight = float(w) if 0 <= w < math.inf else math.nan
+        except (TypeError, ValueError, OverflowError):
+            weight = math.nan
+        if math.isnan(weight):
             raise ValueError(f"the sample weight w is {brief(w)}, it must be a finite number, 0 or more")
-        if w not in (0, 1) and not self._experts.takes_weights:
+        if weight not in (0, 1) and not self._experts.takes_weights:
             model = type(self.model).__name__
             raise ValueError(f"the sample weight w is {w!r}, but {model} does not support weights: learn without w")
-        # Other types would change the type of the weights: np.float32 has half the digits.
-        return float(w)
+        return weight
 
     @guarded
     def observe_one(self, x: Sample) -> None:

@@ -14,9 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from river import linear_model
 
-from river_pufe import PUFEClassifier, PUFERegressor
+from river_pufe import FeatureRecovery, PUFEClassifier, PUFERegressor
 from river_pufe.experts import Identity, LinearExperts
 from river_pufe.frames import Batch
+from river_pufe.recovery.spaces import FeatureSpaces
+from river_pufe.values import brief
 
 FRAMES = [pd.DataFrame, pl.DataFrame]
 ROWS = [{"a": math.sin(t), "b": math.cos(t)} for t in range(40)]
@@ -76,8 +78,8 @@ def test_large_values_are_cut_as_in_a_sample(frame):
 def test_a_bad_weight_is_refused_before_anything_is_learned():
     model = taught()
     before = pickle.dumps(model)
-    for w in (-1.0, math.nan, math.inf):
-        with pytest.raises(ValueError, match=repr(w)):
+    for w in (-1.0, math.nan, math.inf, None, "2", 10**400):
+        with pytest.raises(ValueError, match=f"the sample weight w is {brief(w)}"):
             model.learn_many(pd.DataFrame(ROWS), [0.0] * len(ROWS), w=[1.0] * (len(ROWS) - 1) + [w])
         assert pickle.dumps(model) == before
 
@@ -91,6 +93,15 @@ def test_one_frame_is_learned_as_its_rows(experts):
     for a, b in rows.tolist():
         single.learn_one({"a": a, "b": b}, a > 0)
     np.testing.assert_equal(known(many), known(single))
+
+
+def test_a_warning_comes_with_the_sample_with_which_it_is_due():
+    model = PUFEClassifier(recovery=FeatureRecovery(FeatureSpaces(significance=1, grace=0)))
+    for i in range(50):
+        model.learn_one({"a": 1.0, f"b {i}": 1.0, f"c {i}": 1.0}, True)
+        model.learn_one({"a": 1.0}, True)
+    with pytest.warns(UserWarning, match="100 keys were seen once or twice"):
+        model.learn_many(pd.DataFrame({"a": [1.0]}), [True])
 
 
 @settings(deadline=None, max_examples=25)

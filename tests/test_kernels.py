@@ -120,8 +120,39 @@ def test_extremes_are_alike(seed, d, n, missing):
 
 
 def test_arrays_of_other_sizes_are_refused():
-    with pytest.raises(ValueError, match="bytes was expected, not one of 3"):
+    with pytest.raises(ValueError, match="entries was expected, not one of 3"):
         compiled.account(np.ones(1), 1, -9.0, *[np.zeros(3, bool)] * 8)
+
+
+ROWS = np.random.default_rng(5).normal(size=(6, 3))
+
+
+@pytest.mark.parametrize(
+    "kind", [np.ma.array, lambda array: pickle.loads(pickle.dumps(array))], ids=["masked", "pickled"]
+)
+def test_numbers_of_any_array_are_read(kind):
+    for one, other in zip(compiled.extremes(kind(ROWS), np.ones(3)), plain.extremes(ROWS, np.ones(3))):
+        assert one.tolist() == other.tolist()
+
+
+def test_arrays_in_another_order_are_refused():
+    with pytest.raises(ValueError, match="not C-contiguous"):
+        compiled.extremes(np.asfortranarray(ROWS), np.ones(3))
+
+
+@pytest.mark.parametrize("entries", [">f8", "i8", "O", "M8[s]", "f4"])
+def test_arrays_of_other_entries_are_refused(entries):
+    """As many bytes may be something else, even addresses of objects."""
+    others = np.ones((3, 3)).astype("i8").astype(entries)
+    for call in (
+        lambda: compiled.extremes(others, np.ones(3)),
+        lambda: compiled.residuals(np.ones(3), np.ones(3), others, np.ones(3), np.ones(3)),
+        lambda: compiled.linear_scores(np.ones((1, 1)), others.reshape(1, 9, 1, 1), 1),
+        lambda: compiled.judge(ROWS, np.ones(3), 0.5, np.ones((3, kernels.BINS)), np.zeros((4, 3)), others[0]),
+        lambda: compiled.directions(ROWS, 0.5, 0, kernels.SecondOrder(0.9, np.asfortranarray(others), np.ones(4))),
+    ):
+        with pytest.raises(ValueError, match=r"array of .* expected|cannot include dtype"):
+            call()
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 5))

@@ -134,6 +134,18 @@ def test_a_clone_that_is_told_otherwise_is_the_model_that_was_told_so(cls, chang
     assert played(cls(**change).clone(default), samples) == untold
 
 
+@pytest.mark.parametrize("model", [PUFEClassifier(), PUFERegressor(), PUFEClassifier.paper()])
+def test_a_clone_with_all_attributes_goes_on_alike(model):
+    """Also where a question was just asked, and past a change of the features."""
+    samples = [({"a": math.sin(t), "b" if t < 40 else "c": math.cos(t)}, t % 3 == 0) for t in range(60)]
+    for x, y in samples[:30]:
+        model.learn_one(x, y)
+    model.predict_one(samples[30][0])
+    clone = model.clone(include_attributes=True)
+    assert played(clone, samples[30:]) == played(model, samples[30:])
+    assert clone.debug_one({"a": 0.5}) == model.debug_one({"a": 0.5})
+
+
 def test_a_clone_of_a_recovery_is_told_what_absence_means():
     """Where it is zero, the rows are not centered."""
     zero = {"feature_spaces": FeatureSpaces(absent="zero")}

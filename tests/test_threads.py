@@ -165,10 +165,8 @@ def test_frames_as_well():
 
 
 #: What only the loop and the state use, which hold the lock already.
-INNER = {
-    *("read", "read_many", "read_ahead", "advance", "skip", "follow_many", "update", "rehearse"),
-    *("rebuild", "stored", "still", "verify"),
-}
+INNER = {"read", "read_ahead", "read_many", "advance", "skip", "update", "follow_many"}
+INNER |= {"rehearse", "rebuild", "stored", "still", "verify"}
 
 
 BASELINES = [vars(baselines)[name] for name in baselines.__all__ if name != "Zeros"]

@@ -4,6 +4,7 @@
 from cpython.buffer cimport (
     PyBUF_C_CONTIGUOUS,
     PyBUF_F_CONTIGUOUS,
+    PyBUF_FORMAT,
     PyBUF_WRITABLE,
     Py_buffer,
     PyBuffer_Release,
@@ -93,20 +94,24 @@ cdef object _bools = np.dtype(bool)
 
 
 cdef inline Array* _ordinary(object array, int flags, object dtype) noexcept:
-    """An array of such entries that has these flags, or NULL: the buffer protocol knows any, and takes ten times as long."""
+    """An array of such entries with these flags, or NULL: the buffer protocol knows any, and takes ten times as long."""
     if type(array) is not _ndarray:
         return NULL
     cdef Array* found = <Array*><void*>array
-    return found if found.dtype == <void*>dtype and found.flags & flags == flags else NULL
+    if found.flags & flags != flags:
+        return NULL
+    # An array from a pickle has a dtype of its own.
+    return found if found.dtype == <void*>dtype or <object>found.dtype == dtype else NULL
 
 
 cdef bint _begins_as_expected(object array) except -1:
     """Whether a writeable array of doubles, in the order of C, begins as `Array` says."""
-    cdef Array* found = _ordinary(array, _C | _WRITEABLE, _doubles)
+    cdef Array* found = <Array*><void*>array
     cdef Py_ssize_t i
     cdef bint as_expected
     cdef Py_buffer view
-    if found == NULL or _ordinary(array, _FORTRAN, _doubles) != NULL:
+    # Nothing is known yet of where this leads, so it is compared alone.
+    if found.dtype != <void*>array.dtype or found.flags & (_C | _FORTRAN | _WRITEABLE) != _C | _WRITEABLE:
         return False
     PyObject_GetBuffer(array, &view, PyBUF_C_CONTIGUOUS)
     as_expected = found.start == <char*>view.buf and found.ndim == view.ndim
@@ -122,19 +127,30 @@ if not _begins_as_expected(np.zeros((2, 3))):
     _ndarray = None
 
 
-cdef void* _bytes(object array, Py_ssize_t n, int flags) except NULL:
+cdef int _view(object array, Py_buffer* view, int flags, object dtype) except -1:
+    """A view of any array of such entries, to be released."""
+    PyObject_GetBuffer(array, view, PyBUF_FORMAT | flags)
+    cdef bytes entries = view.format
+    if entries != dtype.char.encode():
+        PyBuffer_Release(view)
+        raise ValueError(f"an array of {dtype} was expected, not one of {entries.decode()!r}")
+    return 0
+
+
+cdef void* _only(object array, Py_ssize_t n, int flags, object dtype) except NULL:
+    """Where the n entries of an array that is not ordinary begin."""
     cdef Py_buffer view
-    PyObject_GetBuffer(array, &view, PyBUF_C_CONTIGUOUS | flags)
+    _view(array, &view, PyBUF_C_CONTIGUOUS | flags, dtype)
     cdef void* start = view.buf
-    cdef Py_ssize_t length = view.len
+    cdef Py_ssize_t length = view.len // view.itemsize
     PyBuffer_Release(&view)
     if length != n:
-        raise ValueError(f"an array of {n} bytes was expected, not one of {length}")
+        raise ValueError(f"an array of {n} entries was expected, not one of {length}")
     return start
 
 
-cdef inline void* _start(object array, Py_ssize_t n, int flags, object dtype, Py_ssize_t size, int writes) except NULL:
-    """Where the n entries of an array begin, each of so many bytes."""
+cdef inline void* _start(object array, Py_ssize_t n, int flags, object dtype) except NULL:
+    """Where the n entries of an array begin."""
     cdef Array* found = _ordinary(array, flags, dtype)
     cdef Py_ssize_t length = 1
     cdef int i
@@ -143,23 +159,23 @@ cdef inline void* _start(object array, Py_ssize_t n, int flags, object dtype, Py
             length *= found.shape[i]
         if length == n:
             return found.start
-    return _bytes(array, n * size, writes)
+    return _only(array, n, PyBUF_WRITABLE if flags & _WRITEABLE else 0, dtype)
 
 
 cdef inline double* _numbers(object array, Py_ssize_t n) except NULL:
-    return <double*>_start(array, n, _C, _doubles, sizeof(double), 0)
+    return <double*>_start(array, n, _C, _doubles)
 
 
 cdef inline double* _state(object array, Py_ssize_t n) except NULL:
-    return <double*>_start(array, n, _C | _WRITEABLE, _doubles, sizeof(double), PyBUF_WRITABLE)
+    return <double*>_start(array, n, _C | _WRITEABLE, _doubles)
 
 
 cdef inline int64_t* _integers(object array, Py_ssize_t n) except NULL:
-    return <int64_t*>_start(array, n, _C | _WRITEABLE, _int64s, sizeof(int64_t), PyBUF_WRITABLE)
+    return <int64_t*>_start(array, n, _C | _WRITEABLE, _int64s)
 
 
 cdef inline uint8_t* _flags(object array, Py_ssize_t n) except NULL:
-    return <uint8_t*>_start(array, n, _C | _WRITEABLE, _bools, 1, PyBUF_WRITABLE)
+    return <uint8_t*>_start(array, n, _C | _WRITEABLE, _bools)
 
 
 cdef double* _shaped(object array, int ndim, Py_ssize_t* shape, bint writes=False) except NULL:
@@ -171,9 +187,9 @@ cdef double* _shaped(object array, int ndim, Py_ssize_t* shape, bint writes=Fals
         for i in range(ndim):
             shape[i] = found.shape[i]
         return <double*>found.start
-    PyObject_GetBuffer(array, &view, PyBUF_C_CONTIGUOUS | (PyBUF_WRITABLE if writes else 0))
+    _view(array, &view, PyBUF_C_CONTIGUOUS | (PyBUF_WRITABLE if writes else 0), _doubles)
     cdef double* start = <double*>view.buf
-    cdef bint fits = view.ndim == ndim and view.itemsize == sizeof(double)
+    cdef bint fits = view.ndim == ndim
     if fits:
         for i in range(ndim):
             shape[i] = view.shape[i]
@@ -202,10 +218,10 @@ cdef double* _matrix(object array, int d, bint* full) except NULL:
     if found != NULL and found.ndim in (1, 2) and found.shape[0] == d and found.shape[found.ndim - 1] == d:
         full[0] = found.ndim == 2
         return <double*>found.start
-    PyObject_GetBuffer(array, &view, PyBUF_F_CONTIGUOUS | PyBUF_WRITABLE)
+    _view(array, &view, PyBUF_F_CONTIGUOUS | PyBUF_WRITABLE, _doubles)
     cdef double* start = <double*>view.buf
     full[0] = view.ndim == 2
-    cdef bint fits = view.ndim in (1, 2) and view.itemsize == sizeof(double) and view.shape[0] == d
+    cdef bint fits = view.ndim in (1, 2) and view.shape[0] == d
     if full[0]:
         fits = fits and view.shape[1] == d
     PyBuffer_Release(&view)

@@ -148,7 +148,8 @@ class FeatureSpaces(Part):
 
     def expects(self, keys: list[Key]) -> bool:
         """Whether a sample of these keys changes nothing, if each slot is among them and has a value."""
-        return not self.n_previous and self._presence.all_present and len(keys) == len(self.keys)
+        same = not self.n_previous and self._presence.all_present and len(keys) == len(self.keys)
+        return same and not self._must_warn
 
     def columns(self, keys: list[Key]) -> list[int] | None:
         """Columns of the slots in samples of some keys; None if one of the slots has none."""
@@ -174,7 +175,7 @@ class FeatureSpaces(Part):
 
         """
         row, values, unknown = self._reader.read(x, self._presence.gone)
-        if self._n_fleeting >= _FLEETING and not self._warned:
+        if self._must_warn:
             self._warn()
         evolution = UNCHANGED
         if unknown:
@@ -189,6 +190,10 @@ class FeatureSpaces(Part):
         if evolution is UNCHANGED or not evolution:
             return UNCHANGED, row
         return dataclasses.replace(evolution, spaces=self.spaces), row
+
+    @property
+    def _must_warn(self) -> bool:
+        return self._n_fleeting >= _FLEETING and not self._warned
 
     def _warn(self) -> None:
         """Tell the user, once, what the keys should not be like: before a sample, so that nothing is half done."""
