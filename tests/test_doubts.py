@@ -120,6 +120,17 @@ def test_of_two_keys_that_explain_each_other_one_is_replaced_where_it_is_unlike_
     assert news(recovery) == expected
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_a_sensor_at_rest_is_blamed_before_one_whose_residuals_rest_on_it(seed):
+    """At rest near its mean the other one, which goes on as ever, has the larger residuals of the two."""
+    rng = np.random.default_rng(seed)
+    heat = 68 + 10 * rng.normal(size=760)
+    rows = heat[:, None] + 2 * rng.normal(size=(760, 2))
+    rows[CHANGED_AT:, 0] = 68.0
+    recovery = train(FeatureRecovery(), [{"room 0": a, "room 1": b} for a, b in rows.tolist()])
+    assert news(recovery) == [("replaced", ("room 0",))]
+
+
 def test_two_keys_that_explain_each_other_may_change_together():
     samples, _ = thermometers(explained=False)
     rng = np.random.default_rng(0)

@@ -507,6 +507,16 @@ def test_a_target_that_rests_for_long_keeps_its_unit(rest):
     assert task.answer(np.ones(1)) - task.answer(np.zeros(1)) > 0.1
 
 
+@pytest.mark.parametrize(("n", "collapsed"), [(2, False), (63, False), (64 + 63, True)])
+def test_a_unit_is_given_up_only_after_a_whole_block_of_targets_that_vary_far_less(n, collapsed):
+    rng = np.random.default_rng(0)
+    before, close = rng.normal(size=640).tolist(), (1.0 + 1e-8 * rng.random(n)).tolist()
+    task = knowing(Regression(), before + close)
+    deviation = float(task.answer(np.ones(1)) - task.answer(np.zeros(1)))
+    assert (deviation < 1e-6) is collapsed
+    assert deviation < 1e-6 or deviation > 0.8
+
+
 @pytest.mark.parametrize("memory", [0.0, 0.5, -1.0, math.nan])
 def test_memory_is_checked(memory):
     with pytest.raises(ValueError, match="memory"):
