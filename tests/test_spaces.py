@@ -738,6 +738,15 @@ def test_a_fresh_key_in_every_sample(d):
     assert not set(names("a", d)) & set(spaces.vanished)
 
 
+@pytest.mark.parametrize(("n", "warned"), [(99, False), (100, True)])
+def test_a_hundred_keys_that_were_seen_once_are_too_many(n, warned):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        spaces = watch([sample(["a", *names("id", n)])] + [sample("a")] * 300)
+    assert spaces.keys == ["a"]
+    assert [str(warning.message)[:8] for warning in caught] == ["100 keys"] * warned
+
+
 @pytest.mark.filterwarnings("ignore:.*never again")
 @pytest.mark.parametrize("params", [{"patience": math.inf}, {"patience": math.inf, "significance": 1.0, "grace": 0}])
 def test_a_fresh_key_in_every_sample_of_an_overlap_without_end(params):
