@@ -167,6 +167,14 @@ def test_answers_are_distributions_over_the_classes(prototype, case):
         assert min(answer.values()) >= 0
 
 
+@pytest.mark.parametrize("mixture", [[1 + 2**-52], [0.6, 0.4 + 2**-52], [0.0, 1.0 + 1e-15]])
+def test_rounding_makes_no_answer_of_more_than_1(mixture):
+    answer = knowing(Classification(), LABELS[: len(mixture) + 1]).answer(np.array(mixture))
+    assert max(answer.values()) <= 1.0
+    assert sum(answer.values()) <= 1.0
+    assert list(answer.values())[1:] == pytest.approx(mixture)
+
+
 @any_classification
 @settings(deadline=None, max_examples=40)
 @given(scored())
