@@ -10,6 +10,8 @@ import typing
 from river import base
 
 _SCHEMA = "CREATE TABLE IF NOT EXISTS models (key TEXT PRIMARY KEY, state BLOB NOT NULL)"
+#: What SQLite raises. It may quote a damaged file in its message, in bytes that are no text.
+_FAULTS = (sqlite3.Error, UnicodeDecodeError)
 
 
 class Store(base.Base, abc.ABC):
@@ -124,20 +126,21 @@ class SQLiteStore(Store):
                 connection.execute("PRAGMA synchronous = NORMAL")
                 connection.execute("BEGIN IMMEDIATE")
                 connection.execute(_SCHEMA)
-            except sqlite3.DatabaseError as error:
+            except _FAULTS as error:
                 connection.close()
                 raise self._explained(error) from None
             self._connection = connection
         return self._connection
 
-    def _explained(self, error: sqlite3.Error) -> OSError:
-        why = "another fleet uses it" if "locked" in str(error) else str(error)
+    def _explained(self, error: Exception) -> OSError:
+        why = "it is damaged" if isinstance(error, UnicodeDecodeError) else str(error)
+        why = "another fleet uses it" if "locked" in why else why
         return OSError(f"{self.path} cannot be used as a store: {why}")
 
     def _do(self, command: str, *values: str | bytes) -> list[typing.Any]:
         try:
             return self._open.execute(command, values).fetchall()
-        except sqlite3.Error as error:
+        except _FAULTS as error:
             raise self._explained(error) from None
 
     def get(self, key: str) -> bytes | None:
