@@ -280,5 +280,12 @@ def test_a_damaged_store_is_named_and_left_alone(tmp_path, damage):
     for _ in range(2):
         with pytest.raises(OSError, match=r"a\.db cannot be used as a store: (?!another)"):
             SQLiteStore(path).get("a")
+    (tmp_path / "a.jsonl").write_text('{"site": "a", "x": 1, "y": true}\n')
+    for more in ((), ("--save", tmp_path / "b.db")):
+        asked = ["run", tmp_path / "a.jsonl", "--target", "y", "--key", "site", "--load", path, *more]
+        result = CliRunner().invoke(app, [*map(str, asked)])
+        assert result.exit_code == 1
+        told = result.output.replace("\n", "")
+        assert "a.db cannot be used as a store" in told or "b.db is not a model that can be loaded" in told
     path.write_bytes(sound)
     assert SQLiteStore(path).get("a") == b"state"
