@@ -96,6 +96,15 @@ def test_a_key_is_converted_where_others_are_often_absent(seed):
     assert news(recovery) == [("rescaled", ("room 0",))]
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_a_key_is_converted_where_a_few_residuals_are_far_larger_than_most(seed):
+    rng = np.random.default_rng(seed)
+    rows = (68 + 10 * rng.normal(size=900))[:, None] + rng.standard_t(3, size=(900, 5))
+    rows[CHANGED_AT:, 0] = CHANGES["celsius"](rows[CHANGED_AT:, 0])
+    recovery = train(FeatureRecovery(), [{f"room {i}": value for i, value in enumerate(row)} for row in rows.tolist()])
+    assert news(recovery) == [("rescaled", ("room 0",))]
+
+
 def test_one_spike_does_not_make_others_usual():
     samples, _ = thermometers("celsius")
     samples[500] = {**samples[500], "room 0": 1e9}
