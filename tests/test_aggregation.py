@@ -334,6 +334,13 @@ def test_fixed_share_has_the_shares_of_fesl_s(game, horizon):
         alpha = mixed / mixed.sum()
 
 
+def test_shares_sum_to_one_also_where_all_lose_beyond_measure():
+    fixed_share = begin(FixedShare(horizon=20), 3)
+    for losses in ([1e9, 1e9, 1e9], [0.0, 1.0, 1e9], [1e9, 0.0, 1e9]):
+        fixed_share.update(np.array(losses), 0.0, np.ones(3))
+        assert fixed_share.strengths().sum() == pytest.approx(1.0)
+
+
 def test_fixed_share_draws_each_expert_as_often_as_its_share():
     """Over many seeds, in the first round and after losses, also where one expert is asleep."""
     n_seeds, drawn, asleep = 2000, np.zeros((2, 3)), np.zeros(3)

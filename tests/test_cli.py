@@ -975,3 +975,13 @@ def test_a_pickle_of_another_version_is_told_in_one_sentence(jsonl, tmp_path, co
 def test_a_long_value_is_not_shown_whole(tmp_path):
     file = write_jsonl(tmp_path / "a.jsonl", [{"a": t, "y": t % 2} for t in range(9)] + [{"a": "x" * 10**6, "y": 1}])
     assert len(call("run", file, "--target", "y", code=1)) < 2000
+
+
+@pytest.mark.parametrize("command", [["run", "--target", "y"], ["run", "--target", "y", "--time", "t"], ["spaces"]])
+def test_values_that_json_knows_and_floats_do_not_are_no_end(tmp_path, command):
+    huge, rows = 10**400, [{"x": 1, "y": 1}] * 3
+    for key, value in (("x", huge), ("y", -huge), ("t", huge), ("x", [huge])):
+        path = tmp_path / "a.jsonl"
+        path.write_text("".join(json.dumps({**row, key: value}) + "\n" for row in rows))
+        result = CliRunner().invoke(app, [command[0], str(path), *command[1:]])
+        assert result.exception is None or isinstance(result.exception, SystemExit)

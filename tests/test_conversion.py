@@ -64,6 +64,18 @@ def test_other_conversions_are_estimated(seed):
     assert found.factor == pytest.approx(1.37, rel=0.05)
 
 
+@pytest.mark.parametrize(
+    ("change", "number"), [(lambda x: x - 7.3, 0), (lambda x: 1.37 * x, 1)], ids=["offset", "factor"]
+)
+def test_one_number_is_estimated_where_one_is_enough(change, number):
+    """As the criterion says, which takes a second one of no use in a few cases of a hundred."""
+    found = []
+    for seed in range(40):
+        expected, read = readings(1.0, seed=seed)
+        found.append(find_conversion(change(read), expected, 1.0, True, True)[number] == NONE[number])
+    assert np.mean(found) > 0.8
+
+
 @pytest.mark.parametrize("explained", [True, False])
 def test_what_fits_is_not_converted(explained):
     expected, read = readings(2.0, 24)

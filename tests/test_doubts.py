@@ -75,11 +75,15 @@ def test_a_key_that_returns_is_in_the_unit_that_it_had_at_last():
     samples, truth = thermometers("kilo", n=1300)
     others, _ = thermometers(n=1300, keys=[f"hall {i}" for i in range(6)])
     both = [{**x, **other} for x, other in zip(samples, others)]
-    recovery = train(FeatureRecovery(), samples[:700] + both[700:800] + others[800:1200])
+    recovery = train(FeatureRecovery(), samples[:700] + both[700:760] + others[760:1200])
+    assert [space.keys for space in recovery.spaces if space.state == "retired"] == [tuple(samples[0])]
     assert "room 0" in recovery.vanished
     assert recovery.expected_one(others[1250])["room 0"].value == pytest.approx(truth[1250] / 1000, abs=0.03)
     train(recovery, both[1200:1201])
     assert recovery.transform_one(both[1250])["room 0"] == pytest.approx(truth[1250])
+    reading = recovery.read(both[1250])
+    assert reading.scaler.mean == pytest.approx([68] * 12, abs=3)
+    assert reading.scaler.deviation == pytest.approx([10] * 12, abs=3)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -89,6 +93,15 @@ def test_a_key_is_converted_where_others_are_often_absent(seed):
     recovery = FeatureRecovery()
     for x in samples[: CHANGED_AT + 100]:
         recovery.learn_one({key: value for key, value in x.items() if rng.random() > 0.3})
+    assert news(recovery) == [("rescaled", ("room 0",))]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_key_is_converted_where_a_few_residuals_are_far_larger_than_most(seed):
+    rng = np.random.default_rng(seed)
+    rows = (68 + 10 * rng.normal(size=900))[:, None] + rng.standard_t(3, size=(900, 5))
+    rows[CHANGED_AT:, 0] = CHANGES["celsius"](rows[CHANGED_AT:, 0])
+    recovery = train(FeatureRecovery(), [{f"room {i}": value for i, value in enumerate(row)} for row in rows.tolist()])
     assert news(recovery) == [("rescaled", ("room 0",))]
 
 
@@ -118,6 +131,17 @@ def test_of_two_keys_that_explain_each_other_one_is_replaced_where_it_is_unlike_
     rows[CHANGED_AT:, 0] = rng.normal(68, 10, size=300) if change == "noise" else rng.normal(0, 0.1, size=300)
     recovery = train(FeatureRecovery(), [{"room 0": a, "room 1": b} for a, b in rows.tolist()])
     assert news(recovery) == expected
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_sensor_at_rest_is_blamed_before_one_whose_residuals_rest_on_it(seed):
+    """At rest near its mean the other one, which goes on as ever, has the larger residuals of the two."""
+    rng = np.random.default_rng(seed)
+    heat = 68 + 10 * rng.normal(size=760)
+    rows = heat[:, None] + 2 * rng.normal(size=(760, 2))
+    rows[CHANGED_AT:, 0] = 68.0
+    recovery = train(FeatureRecovery(), [{"room 0": a, "room 1": b} for a, b in rows.tolist()])
+    assert news(recovery) == [("replaced", ("room 0",))]
 
 
 def test_two_keys_that_explain_each_other_may_change_together():
@@ -197,6 +221,18 @@ def test_all_keys_may_change_their_unit_at_once(explained):
     recovery = train(FeatureRecovery(), samples[:500] + other[500:])
     assert sorted(news(recovery)) == [("rescaled", (key,)) for key in samples[0]]
     assert recovery.transform_one(other[-1]) == pytest.approx(samples[-1])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_key_that_falls_silent_does_not_hold_up_the_verdicts_on_the_others(seed):
+    samples, _ = thermometers(explained=False, seed=seed)
+    changed = [f"room {i}" for i in range(3)]
+    for t, x in enumerate(samples[CHANGED_AT:]):
+        x.update({key: x[key] / 1000 for key in changed})
+        if t >= 20:
+            del x["room 2"]
+    recovery = train(FeatureRecovery(FeatureSpaces(significance=0.0)), samples[: CHANGED_AT + 100])
+    assert {("rescaled", ("room 0",)), ("rescaled", ("room 1",))} <= set(news(recovery))
 
 
 def test_several_keys_are_converted_at_once():

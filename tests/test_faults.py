@@ -263,3 +263,29 @@ def test_a_torn_log_of_a_store_is_an_earlier_commit(tmp_path):
     assert found == sorted(found)
     assert found[-1] == 100
     fleet.close()
+
+
+@pytest.mark.parametrize("damage", [(b"CREATE TABLE", b"CREATE \x80ABLE"), (b"tablemodels", b"tablemod\x80ls")])
+def test_a_damaged_store_is_named_and_left_alone(tmp_path, damage):
+    """SQLite quotes in its message what is damaged, which need not be text."""
+    path = tmp_path / "a.db"
+    store = SQLiteStore(path)
+    store.put("a", b"state")
+    store.commit()
+    store.close()
+    sound = path.read_bytes()
+    damaged = sound.replace(*damage)
+    assert damaged != sound
+    path.write_bytes(damaged)
+    for _ in range(2):
+        with pytest.raises(OSError, match=r"a\.db cannot be used as a store: (?!another)"):
+            SQLiteStore(path).get("a")
+    (tmp_path / "a.jsonl").write_text('{"site": "a", "x": 1, "y": true}\n')
+    for more in ((), ("--save", tmp_path / "b.db")):
+        asked = ["run", tmp_path / "a.jsonl", "--target", "y", "--key", "site", "--load", path, *more]
+        result = CliRunner().invoke(app, [*map(str, asked)])
+        assert result.exit_code == 1
+        told = result.output.replace("\n", "")
+        assert "a.db cannot be used as a store" in told or "b.db is not a model that can be loaded" in told
+    path.write_bytes(sound)
+    assert SQLiteStore(path).get("a") == b"state"

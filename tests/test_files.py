@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from river_pufe import PUFEClassifier, files
 from river_pufe.files import opening, tables
 from river_pufe.files.cells import Cells
+from river_pufe.files.times import timestamp
 
 NAMES = st.text(st.characters(exclude_characters="\r\n\0", exclude_categories=["Cs"]), min_size=1, max_size=8)
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
@@ -523,3 +524,26 @@ def test_suspects_are_bounded():
     for t in range(20_000):
         suspects.update({f"key {t}": 1.0, "id": float(t)})
     assert len(pickle.dumps(suspects)) < 100_000
+
+
+# JSON has integers beyond the range of floats.
+
+HUGE = 10**400
+
+
+@pytest.mark.parametrize(("targets", "task"), [([HUGE, 1], "classification"), ([-HUGE, 0.5], "regression")])
+def test_a_huge_integer_is_whole(targets, task):
+    assert files.guess_task(targets) == task
+
+
+@pytest.mark.parametrize("value", [HUGE, -HUGE, math.inf, math.nan])
+def test_a_number_beyond_all_time_is_no_time(value):
+    with pytest.raises(ValueError, match="the time is"):
+        timestamp(value)
+
+
+def test_only_numbers_of_some_size_and_strings_are_suspected():
+    suspects = files.Suspects()
+    for t in range(300):
+        suspects.update({"x": [1], "y": {}, "z": HUGE if t % 10 == 0 else t, "n": math.nan, "b": -HUGE})
+    assert suspects.found == []

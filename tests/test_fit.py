@@ -102,3 +102,12 @@ def test_keys_are_judged_by_themselves():
     one.extend(0)
     latest = np.full((32, 1), 5.0)
     assert fit.update(latest, np.ones(1)) == one.update(latest, np.ones(1))
+
+
+def test_the_evidence_against_a_key_that_is_acquitted_begins_with_nothing():
+    """The score of a residual in the middle is less than 1, and so is the statistic that consists of it alone."""
+    fit = fitted(np.random.default_rng(0).normal(size=(320, D)))
+    fit.update(np.full((32, D), 9.0), np.full(D, np.inf))
+    fit.acquit(np.ones(D, dtype=bool))
+    statistic = fit.update(np.full((1, D), 0.67), np.full(D, np.inf)) / fit.false_alarms
+    assert (statistic < 1.0).all()

@@ -193,10 +193,10 @@ def written(draw, text):
     return draw(damaged(compress(draw(damaged(content)))))
 
 
-def run(path, *arguments):
+def run(path, *arguments, command="run"):
     """A run of the command line: it ends by itself, and says what it has to say."""
     with bounded():
-        result = CliRunner().invoke(app, ["run", str(path), *arguments])
+        result = CliRunner().invoke(app, [command, str(path), *arguments])
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     assert result.exit_code in (0, 1, 2, 3), result.output
@@ -223,6 +223,7 @@ def try_files(content, name, task, options):
             for line in reader:
                 assert len(line.error) + len(line.note) <= LETTERS
         run(path, "--target", "y", *([f"--task={task}"] if task else []), *options)
+        run(path, *(options & {"--decimal-comma", "--on-error=skip", "--time=t", "--na=-200"}), command="spaces")
 
 
 spans = st.sampled_from(["1s", "10s", "1min"])

@@ -17,6 +17,7 @@ from river_pufe import FeatureRecovery, datasets
 from river_pufe.pufe import paper_recovery
 from river_pufe.recovery import GaussianRows, LeastSquaresRows
 from river_pufe.recovery.row_model import RowModel
+from river_pufe.recovery.scaling import NoScaler
 from river_pufe.recovery.spaces import FeatureSpaces
 from river_pufe.values import LARGEST
 
@@ -453,6 +454,14 @@ def test_nothing_is_known_of_deviations_by_least_squares():
     value, deviation = recovery.expected_one({"a": 3.0, "b": 0.0})["b"]
     assert value == pytest.approx(6.0, abs=0.2)
     assert math.isnan(deviation)
+
+
+def test_least_squares_find_an_offset_by_default():
+    rng = np.random.default_rng(0)
+    recovery = FeatureRecovery(scaler=NoScaler(), row_model=LeastSquaresRows())
+    for t, z in enumerate(rng.normal(size=300).tolist()):
+        recovery.learn_one({**({"a": 2 * z + 100} if t < 250 else {}), **({"b": z} if t >= 200 else {})})
+    assert recovery.recover_one({"b": 1.5})["a"] == pytest.approx(103, abs=1)
 
 
 @pytest.mark.parametrize("width", [1, 2])

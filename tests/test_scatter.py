@@ -333,3 +333,11 @@ def test_a_law_may_begin_without_entries():
     law.extend(3)
     expected = learned(rows, scatter(3)).law
     np.testing.assert_array_equal(learned(rows, law).law.covariance, expected.covariance)
+
+
+def test_a_wide_law_grows_from_nothing():
+    law = WideScatter()
+    law.extend(3)
+    assert law.counts.shape == (2, 3)
+    assert law.law.mean.tolist() == [0.0] * 3
+    assert law.law.noise.tolist() == wide(3).law.noise.tolist()

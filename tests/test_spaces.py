@@ -551,6 +551,39 @@ def test_a_stream_that_falls_silent_keeps_what_it_knows():
     assert spaces.keys == list("abc")
 
 
+def test_a_key_that_another_sensor_has_taken_begins_anew_with_the_next_sample():
+    spaces = watch([sample("abc")] * 100)
+    spaces.replace("a")
+    evolution, row = spaces.advance(sample("abc"))
+    assert len(row) == 3
+    assert evolution.keep.tolist() == [False, True, True]
+    assert told(spaces) == [("retired", {"a"}, 0), ("current", {"b", "c"}, 0)]
+    spaces.advance(sample("abc"))
+    # Another sensor is nothing that returns, and is told only once.
+    assert told(spaces)[1:] == [("previous", {"b", "c"}, 0), ("current", {"a"}, 101)]
+    assert count(spaces, "replaced") == 1
+    assert count(spaces, "returned") == 0
+
+
+@pytest.mark.parametrize("when", ["before", "during"])
+def test_no_slot_is_replaced_in_an_overlap(when):
+    spaces = watch([sample("abc")] * 100 + [sample("abcd")] * (when == "during"))
+    spaces.replace("a")
+    evolution, _ = spaces.advance(sample("abcd"))
+    assert evolution.keep is None
+    assert told(spaces) == [("previous", set("abc"), 0), ("current", {"d"}, 100)]
+    assert count(spaces, "replaced") == 0
+
+
+def test_what_is_left_must_be_able_to_recover_what_is_replaced():
+    spaces = watch([sample("ab")] * 100)
+    for key in ("a", "b", "never seen"):
+        spaces.replace(key)
+    evolution, _ = spaces.advance(sample("ab"))
+    assert evolution.keep is None
+    assert spaces.keys == ["a", "b"]
+
+
 # What a user looks at.
 
 
@@ -703,6 +736,15 @@ def test_a_fresh_key_in_every_sample(d):
     assert max(peak) < 3000
     assert set(names("a", d)) <= set(spaces.keys)
     assert not set(names("a", d)) & set(spaces.vanished)
+
+
+@pytest.mark.parametrize(("n", "warned"), [(99, False), (100, True)])
+def test_a_hundred_keys_that_were_seen_once_are_too_many(n, warned):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        spaces = watch([sample(["a", *names("id", n)])] + [sample("a")] * 300)
+    assert spaces.keys == ["a"]
+    assert [str(warning.message)[:8] for warning in caught] == ["100 keys"] * warned
 
 
 @pytest.mark.filterwarnings("ignore:.*never again")

@@ -341,6 +341,19 @@ def test_an_attribute_that_an_earlier_release_did_not_have_is_that_of_a_new_obje
     assert model.rounds == 75
 
 
+def test_a_state_without_doubts_goes_on():
+    known = play(FeatureRecovery())
+    told = known.state_dict()
+    del told["model"]["_doubts"]
+    model = FeatureRecovery()
+    model.load_state_dict(told)
+    x = dict.fromkeys(known.living_keys, 0.5)
+    assert model.transform_one(x) == known.transform_one(x)
+    for value in range(100):
+        model.learn_one(dict.fromkeys(x, value % 7))
+    assert model.rounds == known.rounds + 100
+
+
 # Lasting.
 
 

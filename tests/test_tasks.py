@@ -167,6 +167,14 @@ def test_answers_are_distributions_over_the_classes(prototype, case):
         assert min(answer.values()) >= 0
 
 
+@pytest.mark.parametrize("mixture", [[1 + 2**-52], [0.6, 0.4 + 2**-52], [0.0, 1.0 + 1e-15]])
+def test_rounding_makes_no_answer_of_more_than_1(mixture):
+    answer = knowing(Classification(), LABELS[: len(mixture) + 1]).answer(np.array(mixture))
+    assert max(answer.values()) <= 1.0
+    assert sum(answer.values()) <= 1.0
+    assert list(answer.values())[1:] == pytest.approx(mixture)
+
+
 @any_classification
 @settings(deadline=None, max_examples=40)
 @given(scored())
@@ -505,6 +513,16 @@ def test_a_target_that_rests_for_long_keeps_its_unit(rest):
     rng = np.random.default_rng(0)
     task = knowing(Regression(), [*rng.normal(size=500).tolist(), *([rest, 0.1 + 0.2] if rest else [rest]) * 400])
     assert task.answer(np.ones(1)) - task.answer(np.zeros(1)) > 0.1
+
+
+@pytest.mark.parametrize(("n", "collapsed"), [(2, False), (63, False), (64 + 63, True)])
+def test_a_unit_is_given_up_only_after_a_whole_block_of_targets_that_vary_far_less(n, collapsed):
+    rng = np.random.default_rng(0)
+    before, close = rng.normal(size=640).tolist(), (1.0 + 1e-8 * rng.random(n)).tolist()
+    task = knowing(Regression(), before + close)
+    deviation = float(task.answer(np.ones(1)) - task.answer(np.zeros(1)))
+    assert (deviation < 1e-6) is collapsed
+    assert deviation < 1e-6 or deviation > 0.8
 
 
 @pytest.mark.parametrize("memory", [0.0, 0.5, -1.0, math.nan])

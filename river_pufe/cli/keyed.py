@@ -17,7 +17,7 @@ from collections.abc import Iterator
 
 from rich import console
 
-from ..fleet import Fleet, SQLiteStore
+from ..fleet import Fleet, SQLiteStore, stores
 from . import saved, show
 
 _NOTE = "run"
@@ -65,9 +65,8 @@ def load(path: pathlib.Path, save: pathlib.Path | None) -> tuple[typing.Any, sav
             source.execute("VACUUM INTO ?", (str(save),))
         path = save
     store = SQLiteStore(path)
-    with _explained(path):
+    with _explained(path), contextlib.closing(store):
         note = store.get(f"#{_NOTE}")
-        store.close()
     if note is None:
         raise show.RunError(f"{path} is not a model that can be loaded: it was not saved by run --key")
     steps, about = saved.unpack(note, path)
@@ -120,6 +119,7 @@ def _opened(fleet: Fleet) -> Fleet:
 @contextlib.contextmanager
 def _explained(path: pathlib.Path) -> Iterator[None]:
     try:
-        yield
-    except (OSError, sqlite3.Error) as error:
-        raise show.RunError(str(error) if isinstance(error, OSError) else f"{path} cannot be used: {error}") from None
+        with stores.explained(path):
+            yield
+    except OSError as error:
+        raise show.RunError(str(error)) from None

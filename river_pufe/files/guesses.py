@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-import math
 import random
 import typing
 from collections.abc import Collection, Iterable, Mapping
 
+from ..values import LARGEST
 from .tables import ABSENT_WORDS
 
 #: Largest number of different whole numbers that are taken for classes.
@@ -44,7 +44,7 @@ def guess_task(targets: Collection[typing.Any]) -> str | None:
     numbers = [y for y in targets if isinstance(y, int | float) and not isinstance(y, bool)]
     if 2 * len(numbers) <= len(targets):
         return "classification"
-    if not all(math.isfinite(y) and float(y).is_integer() for y in numbers) or len(set(numbers)) > _CLASSES:
+    if not all(isinstance(y, int) or y.is_integer() for y in numbers) or len(set(numbers)) > _CLASSES:
         return "regression"
     return "classification"
 
@@ -117,7 +117,8 @@ class Suspects:
         if self._seen == self._ENOUGH:
             self._seen, self._stride = 0, 2 * self._stride
         for key, value in x.items():
-            if isinstance(value, bool):
+            # A list is no value, but what looks at spaces alone may meet one.
+            if isinstance(value, bool) or not isinstance(value, str | int | float):
                 continue
             counts = self._counts.get(key)
             if counts is None:
@@ -140,7 +141,8 @@ def _suspects(key: typing.Any, counts: collections.Counter[typing.Any]) -> Itera
     for value, n in counts.items():
         if isinstance(value, str) and value.lower() in ABSENT_WORDS:
             yield Suspect(key, value, n / total)
-    numbers = sorted(value for value in counts if isinstance(value, int | float) and math.isfinite(value))
+    # An int may be beyond the range of floats.
+    numbers = sorted(value for value in counts if isinstance(value, int | float) and abs(value) <= LARGEST)
     if len(numbers) < 4:
         return
     for extreme, low, high in ((numbers[0], numbers[1], numbers[-1]), (numbers[-1], numbers[0], numbers[-2])):

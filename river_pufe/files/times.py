@@ -7,7 +7,7 @@ import math
 import re
 import typing
 
-from ..values import brief
+from ..values import LARGEST, brief
 
 _SPAN = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-zµ]*)\s*", re.IGNORECASE)
 _SECONDS = {
@@ -83,7 +83,8 @@ def timestamp(value: typing.Any) -> float:
         return (value if value.tzinfo is not None else value.replace(tzinfo=datetime.UTC)).timestamp()
     if isinstance(value, datetime.date):
         return datetime.datetime(value.year, value.month, value.day, tzinfo=datetime.UTC).timestamp()
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    # Neither NaN nor an int beyond the range of floats.
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= LARGEST:
         raise ValueError(f"the time is {brief(value)}: use ISO 8601, like 2024-03-01T12:00:00Z, or seconds since 1970")
     return next((value / unit for least, unit in _EPOCHS if abs(value) >= least), float(value))
 

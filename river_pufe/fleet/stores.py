@@ -3,13 +3,28 @@
 from __future__ import annotations
 
 import abc
+import contextlib
 import pathlib
 import sqlite3
 import typing
+from collections.abc import Iterator
 
 from river import base
 
 _SCHEMA = "CREATE TABLE IF NOT EXISTS models (key TEXT PRIMARY KEY, state BLOB NOT NULL)"
+
+
+@contextlib.contextmanager
+def explained(path: str | pathlib.Path) -> Iterator[None]:
+    """Raise an OSError that a user understands for whatever SQLite says of a database."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        why = "another fleet uses it" if "locked" in str(error) else str(error)
+        raise OSError(f"{path} cannot be used as a store: {why}") from None
+    except UnicodeDecodeError:
+        # SQLite quotes what is damaged, which need not be text.
+        raise OSError(f"{path} cannot be used as a store: it is damaged") from None
 
 
 class Store(base.Base, abc.ABC):
@@ -117,28 +132,23 @@ class SQLiteStore(Store):
             # The fleet that uses it has a lock, so any of its threads may come.
             connection = sqlite3.connect(self.path, timeout=0.0, check_same_thread=False, isolation_level=None)
             try:
-                # One writer, which the file remembers; a commit does not wait for the disk, and survives a crash of
-                # the process; after a power failure the file is that of an earlier commit.
-                connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-                connection.execute("PRAGMA journal_mode = WAL")
-                connection.execute("PRAGMA synchronous = NORMAL")
-                connection.execute("BEGIN IMMEDIATE")
-                connection.execute(_SCHEMA)
-            except sqlite3.DatabaseError as error:
+                with explained(self.path):
+                    # One writer, which the file remembers; a commit does not wait for the disk, and survives a crash
+                    # of the process; after a power failure the file is that of an earlier commit.
+                    connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+                    connection.execute("PRAGMA journal_mode = WAL")
+                    connection.execute("PRAGMA synchronous = NORMAL")
+                    connection.execute("BEGIN IMMEDIATE")
+                    connection.execute(_SCHEMA)
+            except OSError:
                 connection.close()
-                raise self._explained(error) from None
+                raise
             self._connection = connection
         return self._connection
 
-    def _explained(self, error: sqlite3.Error) -> OSError:
-        why = "another fleet uses it" if "locked" in str(error) else str(error)
-        return OSError(f"{self.path} cannot be used as a store: {why}")
-
     def _do(self, command: str, *values: str | bytes) -> list[typing.Any]:
-        try:
+        with explained(self.path):
             return self._open.execute(command, values).fetchall()
-        except sqlite3.Error as error:
-            raise self._explained(error) from None
 
     def get(self, key: str) -> bytes | None:
         rows = self._do("SELECT state FROM models WHERE key = ?", key)

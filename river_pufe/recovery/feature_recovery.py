@@ -376,7 +376,6 @@ class FeatureRecovery(Stateful, base.Transformer):
             self._open(evolution, len(row))
         if evolution.settled:
             self._row_model.end_overlap(self._scaler)
-            self._doubts.reset()
         if evolution.keep is not None:
             evolution = dataclasses.replace(evolution, recover=self._drop(evolution, evolution.keep))
             row = row[evolution.keep]

@@ -62,7 +62,7 @@ class WideScatter(RowLaw):
             self.law: LowRankGaussian = self._belief
             return
         n, d = max(self._sketch.n, 1), len(self._variance)
-        factors = self._sketch.rows / n**0.5 if self._sketch.n else np.zeros((0, d))
+        factors = self._sketch.rows / n**0.5
         noise = np.maximum(self._variance - np.square(factors).sum(0), NOISE / (n + PRIOR))
         mean = np.array(self._sketch.mean) if self._sketch.n else np.zeros(d)
         self.law = LowRankGaussian(mean, factors, noise)

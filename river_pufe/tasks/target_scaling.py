@@ -59,7 +59,7 @@ class TargetScaler(Part):
         """The target whose standardized value is `scaled`; 0.0 before the first target."""
         return self._mean + self._deviation * scaled if self._n else 0.0
 
-    def bound(self, scaled: Array, margin: float = 0.0) -> Array:
+    def bound(self, scaled: Array, margin: float) -> Array:
         """Standardized values, none of which is beyond the range of the targets so far by more than a share of it."""
         low, high = map(self.scale, self._range)
         room = margin * (high - low)
