@@ -12,6 +12,7 @@ import pytest
 from river_pufe import FeatureRecovery, PUFEClassifier, PUFERegressor, state
 from river_pufe.recovery import GaussianRows
 from river_pufe.recovery.evolution import Event, Rescaled
+from river_pufe.recovery.fit import Fit
 from river_pufe.recovery.spaces import FeatureSpaces
 
 CHANGED_AT = 600
@@ -224,7 +225,15 @@ def test_all_keys_may_change_their_unit_at_once(explained):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_key_that_falls_silent_does_not_hold_up_the_verdicts_on_the_others(seed):
+def test_a_key_that_falls_silent_does_not_hold_up_the_verdicts_on_the_others(seed, monkeypatch):
+    """The verdicts begin another block, and none is judged that is empty."""
+    update = Fit.update
+
+    def checked(fit, residuals, limits):
+        assert residuals.ndim == 2
+        return update(fit, residuals, limits)
+
+    monkeypatch.setattr(Fit, "update", checked)
     samples, _ = thermometers(explained=False, seed=seed)
     changed = [f"room {i}" for i in range(3)]
     for t, x in enumerate(samples[CHANGED_AT:]):

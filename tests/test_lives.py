@@ -51,7 +51,7 @@ numbers = st.one_of(
     ),
     st.sampled_from([decimal.Decimal("0.1"), fractions.Fraction(1, 3)]),
 )
-missing = st.sampled_from([None, math.nan, pd.NA, pd.NaT, np.datetime64("NaT"), decimal.Decimal("NaN")])
+missing = st.sampled_from([None, math.nan, pd.NA, pd.NaT, np.datetime64("NaT", "s"), decimal.Decimal("NaN")])
 samples = st.dictionaries(keys, st.one_of(numbers, numbers, numbers, missing), max_size=7)
 wrong = st.sampled_from(["x", "", math.inf, -math.inf, [1.0], {}, 1j, np.timedelta64(1, "s"), decimal.Decimal("inf")])
 labels = st.sampled_from([True, False, "red", 0, 1, 2.5, ("t", 1), np.str_("blue")])

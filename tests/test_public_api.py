@@ -388,7 +388,9 @@ def test_fresh_views_sleep_until_the_first_overlap():
     }
 
 
-@pytest.mark.parametrize("absent", [np.datetime64("NaT"), np.timedelta64("NaT"), np.array(np.datetime64("NaT", "ns"))])
+@pytest.mark.parametrize(
+    "absent", [np.datetime64("NaT", "s"), np.timedelta64("NaT", "s"), np.array(np.datetime64("NaT", "ns"))]
+)
 def test_times_that_are_missing_are_absent(absent):
     model = PUFEClassifier()
     model.learn_one({"a": 1.0, "b": absent}, True)

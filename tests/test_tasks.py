@@ -247,7 +247,7 @@ def test_what_a_river_model_answers_is_what_its_scores_stand_for():
         None,
         math.nan,
         np.float32("nan"),
-        np.datetime64("NaT"),
+        np.datetime64("NaT", "s"),
         np.timedelta64("NaT", "ns"),
         decimal.Decimal("nan"),
         decimal.Decimal("sNaN"),

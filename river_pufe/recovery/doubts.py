@@ -225,12 +225,12 @@ class Doubts(Stored):
             return self._wait(reading, row_model)
         if reading.filled is not None:
             away = self._with_absent(away, reading)
-        block = self._residuals
         self._given.append(reading.given)
-        block.append(away)
+        self._residuals.append(away)
         self._n_strange += not reading.as_usual
         verdicts = self._hear(reading) if self._doubted else []
-        if len(block) == _BLOCK or self._n_strange >= _STRANGE:
+        # A verdict may have begun another block.
+        if len(self._residuals) == _BLOCK or self._n_strange >= _STRANGE:
             self._judge(reading.scaler, row_model)
         return verdicts
 
