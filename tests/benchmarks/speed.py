@@ -238,13 +238,18 @@ and pays in wide ones. *The row alone* is PUFE without the feature maps for targ
 
 {
         pages.table(
-            ["features", "River µs", "PUFE µs, one space", "ratio", "µs, after a change", "ratio", "the row alone"],
+            [
+                "features",
+                *("one space: River µs", "PUFE µs", "ratio"),
+                *("after a change: River µs", "PUFE µs", "ratio", "the row alone"),
+            ],
             [
                 [
                     d,
-                    f"{after[d][0]:.0f}",
+                    f"{before[d][0]:.0f}",
                     f"{before[d][1]:.0f}",
                     f"{before[d][2]:.2f}",
+                    f"{after[d][0]:.0f}",
                     f"{after[d][1]:.0f}",
                     f"{after[d][2]:.2f}",
                     f"{alone_after[d][2]:.2f}",
