@@ -278,3 +278,10 @@ def test_directions_that_are_rounding_do_not_count():
         answers.append(map_(rows[0, order[order != 5]]) if order[-1] == 5 else None)
     assert answers[0] == pytest.approx(answers[1], rel=1e-6)
     assert answers[0] == pytest.approx(rows[0, 5], rel=1e-6)
+
+
+def test_units_that_floats_cannot_relate_are_followed_without_a_warning():
+    affine = Affine.from_matrix(np.array([[1e30, 1.0]]), np.array([2.0]), np.eye(1))
+    affine.rescale(np.array([1e-300, 1.0]), np.array([1e10, 0.0]))
+    assert np.isfinite(affine.right).all()
+    assert np.isfinite(affine.offset).all()

@@ -87,8 +87,10 @@ class Affine:
 
     def rescale(self, factor: Array, shift: Array) -> None:
         """Take inputs in other units, factor · x + shift for x."""
-        self.right = _bounded(self.right / factor)
-        self.offset = _bounded(self.offset - self.left @ (self.right @ shift))
+        # What is beyond all floats is bounded as well.
+        with np.errstate(over="ignore"):
+            self.right = _bounded(self.right / factor)
+            self.offset = _bounded(self.offset - self.left @ (self.right @ shift))
 
     def extend(self, n: int) -> None:
         """Append n inputs that count for nothing."""
