@@ -381,3 +381,11 @@ def test_there_is_a_state_of_an_earlier_release():
 def test_what_is_wrong_with_a_state_is_said_of_a_state(error):
     with pytest.raises(ValueError, match="the state is not valid: "), objects.explained():
         raise error
+
+
+@pytest.mark.parametrize("shape", [[10**9, 0], [0, 10**9, 2], [-1, 0], [2.0, 1]])
+def test_an_empty_array_asks_for_no_memory(shape):
+    used = np.packbits(np.zeros(0, dtype=bool))
+    with pytest.raises(ValueError, match="an array of the shape"):
+        packing.unpacked({"shape": shape, "used": used, "entries": np.zeros(0)}, 0.0)
+    assert packing.unpacked({"shape": [10**6, 0], "used": used, "entries": np.zeros(0)}, 0.0).shape == (10**6, 0)

@@ -11,6 +11,7 @@ import zlib
 import numpy as np
 
 from .objects import FORMAT, build, check_dtype, checked, explained, to_plain
+from .packing import check_shape
 
 _SIGNATURE = b"\x89pufe\r\n\x1a"
 #: Signature, number of the format, checksum of all that follows, length of the text.
@@ -104,8 +105,7 @@ def _array(
     buffers: memoryview, name: str, shape: list[int], order: typing.Literal["C", "F"], offset: int
 ) -> typing.Any:
     dtype = np.dtype(check_dtype(name))
-    if not all(type(n) is int and n >= 0 for n in shape):
-        raise ValueError(f"the state has an array of the shape {shape!r}")
+    check_shape(shape)
     content = _slice(buffers, offset, math.prod(shape) * dtype.itemsize)
     return np.frombuffer(content, dtype).reshape(shape, order=order).copy(order="K")
 
