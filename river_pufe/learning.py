@@ -286,10 +286,12 @@ class FeatureEvolving(Stateful, base.Estimator):
         """Mixtures for all rows of a batch, shape (rows, columns)."""
         mixtures, alone = np.empty((len(batch), self._task.n_columns)), np.ones(len(batch), dtype=bool)
         read = self._recovery.read_many(batch.keys, batch.rows) if batch.rows is not None else None
-        if read is not None and (predicted := self._experts.predict_many(read[0], self._task)) is not None:
-            predictions, awake = predicted
-            mixtures[read[1]] = np.einsum("nec,e->nc", predictions, self._aggregator.weights(awake))
-            alone = ~read[1]
+        if read is not None:
+            views, together = read
+            if (predicted := self._experts.predict_many(views, self._task)) is not None:
+                predictions, awake = predicted
+                mixtures[together] = np.einsum("nec,e->nc", predictions, self._aggregator.weights(awake))
+                alone = ~together
         for n in np.flatnonzero(alone).tolist():
             mixtures[n] = self._ask(batch[n]).mixture
         return mixtures

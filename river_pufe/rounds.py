@@ -51,12 +51,17 @@ class Game(typing.NamedTuple):
     hedge: Aggregator
     task: Task
 
+    def forms(self) -> Forms | None:
+        """The forms of all parts; None if one of them has none."""
+        linear, hedge, task = self.experts.form, self.hedge.form, self.task.form
+        return (linear, hedge, task) if linear is not None and hedge is not None and task is not None else None
+
     def ask(self, reading: Reading) -> Asked:
         """What is predicted for a sample; nothing changes."""
         experts, hedge, task = self
-        linear, state, meaning = experts.form, hedge.form, task.form
-        if linear is not None and state is not None and meaning is not None:
-            asked = Asked((linear, state, meaning), *kernels.ask(reading.views, task.clip, linear, state, meaning))
+        forms = self.forms()
+        if forms is not None:
+            asked = Asked(forms, *kernels.ask(reading.views, task.clip, *forms))
         else:
             predictions, awake, inputs = experts.predict(reading, task)
             weights = hedge.weights(awake)
@@ -93,29 +98,19 @@ class Game(typing.NamedTuple):
         From how many; none, if they have to be learned one by one. And how much each expert counted for the latest.
 
         """
-        experts, hedge, task = self
-        shares, played, batch = None, 0, task.batch(targets)
+        shares, played, batch = None, 0, self.task.batch(targets)
         if batch is None:
             return 0, None
         wanted, outcomes = batch
         samples = np.array(weights[: len(wanted)], dtype=float)
         while played < len(wanted):
-            linear, state, meaning = experts.form, hedge.form, task.form
-            ahead = experts.ahead(len(wanted) - played)
-            if ahead is None or linear is None or state is None or meaning is None:
+            forms, ahead = self.forms(), self.experts.ahead(len(wanted) - played)
+            if forms is None or ahead is None:
                 break
             rest = slice(played, len(wanted))
             n, shares = kernels.play_many(
-                readings.views[rest],
-                task.clip,
-                wanted[rest],
-                outcomes[rest],
-                samples[rest],
-                ahead,
-                linear,
-                state,
-                meaning,
+                readings.views[rest], self.task.clip, wanted[rest], outcomes[rest], samples[rest], ahead, *forms
             )
-            experts.go_on(n)
+            self.experts.go_on(n)
             played += n
         return played, shares

@@ -427,7 +427,7 @@ class Neighbours(Stored, FeatureMap):
         if grows:
             self._make_room(min(max(known, 16), self.window - known))
         kernels.remember(row, outcome, w, self._form)
-        return bool(grows)
+        return grows
 
     def _make_room(self, more: int) -> None:
         self._rows = np.vstack([self._rows, np.zeros((more, self._rows.shape[1]))])

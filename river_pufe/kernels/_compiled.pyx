@@ -137,8 +137,8 @@ cdef int _view(object array, Py_buffer* view, int flags, object dtype) except -1
     return 0
 
 
-cdef void* _only(object array, Py_ssize_t n, int flags, object dtype) except NULL:
-    """Where the n entries of an array that is not ordinary begin."""
+cdef void* _start_of_any(object array, Py_ssize_t n, int flags, object dtype) except NULL:
+    """Where the n entries of any array begin."""
     cdef Py_buffer view
     _view(array, &view, PyBUF_C_CONTIGUOUS | flags, dtype)
     cdef void* start = view.buf
@@ -159,7 +159,7 @@ cdef inline void* _start(object array, Py_ssize_t n, int flags, object dtype) ex
             length *= found.shape[i]
         if length == n:
             return found.start
-    return _only(array, n, PyBUF_WRITABLE if flags & _WRITEABLE else 0, dtype)
+    return _start_of_any(array, n, PyBUF_WRITABLE if flags & _WRITEABLE else 0, dtype)
 
 
 cdef inline double* _numbers(object array, Py_ssize_t n) except NULL:
@@ -1413,7 +1413,6 @@ def play_many(views, double limit, targets, outcomes, samples, ahead, experts, h
     cdef double worse = _of(ahead, 2), weight
     cdef Py_ssize_t of_views[2]
     cdef Py_ssize_t of_outcomes[2]
-    cdef Py_ssize_t of_inputs[2]
     cdef Py_ssize_t shape[4]
     cdef double* x = _shaped(views, 2, of_views)
     cdef double* y = _shaped(outcomes, 2, of_outcomes)

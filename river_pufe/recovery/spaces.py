@@ -187,9 +187,7 @@ class FeatureSpaces(Part):
         if self._replaced and evolution.keep is None:
             evolution = self._begin_anew(evolution)
         self.rounds += 1
-        if evolution is UNCHANGED or not evolution:
-            return UNCHANGED, row
-        return dataclasses.replace(evolution, spaces=self.spaces), row
+        return dataclasses.replace(evolution, spaces=self.spaces) if evolution is not UNCHANGED else UNCHANGED, row
 
     @property
     def _must_warn(self) -> bool:
