@@ -146,7 +146,7 @@ def test_arrays_of_other_entries_are_refused(entries):
     others = np.ones((3, 3)).astype("i8").astype(entries)
     for call in (
         lambda: compiled.extremes(others, np.ones(3)),
-        lambda: compiled.residuals(np.ones(3), np.ones(3), others, np.ones(3), np.ones(3)),
+        lambda: compiled.residuals(np.ones(3), np.ones(3), np.ones(3), others, np.ones(3), np.ones(3)),
         lambda: compiled.linear_scores(np.ones((1, 1)), others.reshape(1, 9, 1, 1), 1),
         lambda: compiled.judge(ROWS, np.ones(3), 0.5, np.ones((3, kernels.BINS)), np.zeros((4, 3)), others[0]),
         lambda: compiled.directions(ROWS, 0.5, 0, kernels.SecondOrder(0.9, np.asfortranarray(others), np.ones(4))),
@@ -160,11 +160,14 @@ def test_residuals_are_judged_alike(seed, d):
     rng = np.random.default_rng(seed)
     factors = rng.normal(size=(d, 2 * d))
     precision, usual = np.linalg.inv(factors @ factors.T + np.eye(d)), rng.uniform(0.1, 2.0, size=d)
-    row, mean = rng.normal(size=d), rng.normal(size=d)
+    scaled, mean = rng.normal(size=d), rng.normal(size=d)
+    row = np.where(rng.random(d) < 0.3, np.nan, scaled)
     (one, *found), (other, *same) = (
-        version.residuals(row, mean, precision, usual, 2 * usual) for version in (plain, compiled)
+        version.residuals(scaled, row, mean, precision, usual, 2 * usual) for version in (plain, compiled)
     )
     np.testing.assert_allclose(one, other, rtol=1e-10)
+    # What is absent is no evidence, though what is expected of it may be unlike any value before.
+    np.testing.assert_array_equal(np.isnan(other), np.isnan(row))
     assert found == same
     states = [[np.zeros((d, plain.BINS)), np.zeros((4, d)), np.zeros(d)] for _ in range(2)]
     for scale in [1.0] * 20 + [5.0] * 4:
@@ -237,3 +240,50 @@ def test_whole_streams_are_answered_alike():
 if __name__ == "__main__":
     assert not kernels.compiled
     pickle.dump(answers(), sys.stdout.buffer)
+
+
+@given(
+    st.integers(0, 2**32 - 1), st.integers(1, 6), st.integers(1, 5), st.integers(3, 30), st.sampled_from([0.01, 1.0])
+)
+def test_outputs_are_regressed_on_inputs_alike(seed, p, w, n, noise):
+    rng = np.random.default_rng(seed)
+    inputs = rng.normal(size=(n, p)) * rng.choice([0.0, 0.1, 1.0, 3.0], size=p)
+    rows = np.hstack([inputs, inputs @ rng.normal(size=(p, w)) * rng.integers(2) + noise * rng.normal(size=(n, w))])
+    scatter = n * np.cov(rows.T)
+    penalties = 10.0 ** rng.uniform(-4, 3, size=p)
+    kept = penalties.copy()
+    for steps in (0, 1, 8):
+        fits = [version.regress(scatter, float(n), penalties, steps) for version in (plain, compiled)]
+        for one, other in zip(*fits):
+            assert one.shape == other.shape
+            np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-7 * np.abs(one).max())
+    np.testing.assert_array_equal(penalties, kept)
+    said = [version.best_penalty(scatter, float(n), p) for version in (plain, compiled)]
+    # Of penalties that are equally likely, rounding may prefer either.
+    evidence = [_evidence(scatter, n, p, penalty) for penalty in said]
+    assert evidence[0] == pytest.approx(evidence[1], rel=1e-9, abs=1e-6)
+
+
+def _evidence(scatter, n, p, penalty):
+    stiff = scatter[:p, :p] + penalty * np.eye(p)
+    rest = scatter[p:, p:] - scatter[p:, :p] @ np.linalg.solve(stiff, scatter[:p, p:])
+    rest = np.maximum(rest.diagonal(), kernels.LEAST_NOISE * (n - 1))
+    logdet = np.linalg.slogdet(stiff / penalty)[1]
+    return -len(rest) * logdet - (n - 1) * np.log(rest).sum()
+
+
+def test_a_matrix_that_is_not_positive_definite_is_regressed_on_alike():
+    scatter = np.array([[-1.0, 0.5, 0.2], [0.5, 1.0, 0.1], [0.2, 0.1, 2.0]])
+    fits = [version.regress(scatter, 5.0, np.full(2, 0.1), 0) for version in (plain, compiled)]
+    for one, other in zip(*fits):
+        np.testing.assert_allclose(one, other, rtol=1e-10)
+
+
+def test_penalties_and_rows_must_fit_together():
+    for call in (
+        lambda: compiled.regress(np.eye(2), 5.0, np.ones(3), 0),
+        lambda: compiled.best_penalty(np.eye(2), 5.0, 3),
+        lambda: compiled.best_penalty(np.ones((2, 3)), 5.0, 1),
+    ):
+        with pytest.raises(ValueError, match=r"there are 3|3 inputs|was expected"):
+            call()

@@ -12,13 +12,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from river_pufe.kernels import plain
+from river_pufe.kernels import LEAST_NOISE, PENALTIES, plain
 from river_pufe.recovery import monotone
 from river_pufe.recovery.gaussian import Gaussian
 from river_pufe.recovery.low_rank import LowRankGaussian
 from river_pufe.recovery.overlap import _CAUTION as CAUTION
 from river_pufe.recovery.overlap import _CONVERGED as CONVERGED
-from river_pufe.recovery.overlap import FEWEST, LEAST_NOISE, PENALTIES, Moments, Overlap, best_penalty, regress
+from river_pufe.recovery.overlap import FEWEST, Moments, Overlap, best_penalty, regress
 from river_pufe.recovery.wide import WideOverlap
 
 seeds = st.integers(0, 2**32 - 1)
@@ -179,7 +179,7 @@ def transcription(law, rows, known):
         if not n_absent or step == 19:
             break
         # The density of the docstring of `Overlap._given`: its quadratic form, and where it is least.
-        (beta, uncertainty, noise, penalties), steps, before = fit, 3, expected
+        (beta, uncertainty, noise, penalties), steps, before = fit, 1, expected
         alone = np.linalg.inv(law.covariance) + CAUTION * w * uncertainty
         through = np.vstack([-beta, np.eye(w)])
         precision = through / noise @ through.T

@@ -17,17 +17,19 @@ from libc.math cimport INFINITY, NAN, cos, exp, fabs, floor, frexp, isnan, lgamm
 from libc.stdint cimport int64_t, uint8_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcmp, memcpy, memset
-from scipy.linalg.cython_blas cimport ddot, dgemv, dsymv, dsyr, dsyrk, dtrsm, dtrsv
-from scipy.linalg.cython_lapack cimport dpotrf, dpotri, dpotrs
+from scipy.linalg.cython_blas cimport ddot, dgemm, dgemv, dsymv, dsyr, dsyrk, dtrsm, dtrsv
+from scipy.linalg.cython_lapack cimport dormtr, dpotrf, dpotri, dpotrs, dsytrd
 
 import numpy as np
 
 from ..values import LARGEST, number
 from .forms import LEFT, MOST, SCALE, TRACE, FirstOrder, Fourier, Given, Probabilities, Same
-from .plain import BINS, CERTAIN, COLLAPSED, CONSTANT, FARTHEST, HALF_WAY, KEPT, KEPT_OF_MERITS, KEPT_OF_SCORES, LARGE
+from .plain import AT_REST, BINS, CERTAIN, COLLAPSED, COMMON, CONSTANT, FARTHEST, HALF_WAY, KEPT, KEPT_OF_MERITS
+from .plain import KEPT_OF_SCORES, LARGE, LEAST_NOISE, PENALTIES
 from .plain import KEPT_OF_TREND, LEAST, MOST_EVIDENCE, ROUNDING, SAME, SCORE, SETTLED, SMALLEST, SPELL_PRIOR, WINSOR
 from .plain import complete as plain_complete
 from .plain import expect as plain_expect
+from .plain import regress as plain_regress
 
 cdef double _LARGEST = LARGEST
 cdef double _SPELL_PRIOR = SPELL_PRIOR
@@ -50,6 +52,10 @@ cdef double _SETTLED = SETTLED
 cdef double _COLLAPSED = COLLAPSED
 cdef double _CONSTANT = CONSTANT
 cdef double _ROUNDING = ROUNDING
+cdef double _AT_REST = AT_REST
+cdef double _COMMON = COMMON
+cdef double _LEAST_NOISE = LEAST_NOISE
+cdef object _grid = np.ascontiguousarray(PENALTIES, dtype=float)
 cdef int _SCALE = SCALE
 cdef int _LEFT = LEFT
 cdef int _TRACE = TRACE
@@ -362,9 +368,10 @@ cdef bint _residuals(double* z, double* m, double* k, double* near, int d, doubl
     return as_usual
 
 
-def residuals(scaled, mean, precision, usual, limits):
+def residuals(scaled, row, mean, precision, usual, limits):
     cdef Py_ssize_t d = len(scaled), i, worst = -1
     cdef double* z = _numbers(scaled, d)
+    cdef double* x = _numbers(row, d)
     cdef double* m = _numbers(mean, d)
     cdef double* k = _numbers(precision, d * d)
     cdef double* near = _numbers(usual, d)
@@ -378,6 +385,8 @@ def residuals(scaled, mean, precision, usual, limits):
     for i in range(d):
         if fabs(u[i]) > limit[i] and fabs(u[i]) > most:
             most, worst = fabs(u[i]), i
+        if isnan(x[i]):
+            u[i] = NAN
     return out, worst, as_usual
 
 
@@ -1641,3 +1650,115 @@ def expect(rows, mean, covariance, precision, weights):
         x += d
     given.add(same, total)
     return expected, spread
+
+
+# How some entries of rows follow from the others.
+
+
+def regress(scatter, double n, penalties, int steps):
+    cdef int d = len(scatter), p = len(penalties), c = d - p, i, j, step, info
+    cdef double* across = _numbers(scatter, d * d) + p
+    cdef double* grid = _numbers(_grid, len(_grid))
+    cdef double fewest = grid[0], most = grid[len(_grid) - 1], one = 1.0, nothing = 0.0
+    cdef double freedom = max(n - 1.0, 1.0), total, common, better
+    cdef bint at_rest
+    if c < 0:
+        raise ValueError(f"there are {p} penalties for rows of {d}")
+    known = np.array(penalties, dtype=float)
+    coefficients, uncertainty, noise = _empty((p, c)), _empty((p, p)), _empty(c)
+    cdef double* rho = _state(known, p)
+    cdef double* beta = _state(coefficients, p * c)
+    cdef double* left = _state(uncertainty, p * p)
+    cdef double* var = _state(noise, c)
+    cdef double* moved = _scratch(p)
+    try:
+        for step in range(steps + 1):
+            for i in range(p):
+                memcpy(left + i * p, across - p + i * d, p * sizeof(double))
+                left[i * p + i] += rho[i]
+            if p:
+                dpotrf("U", &p, left, &p, &info)
+                if info == 0:
+                    dpotri("U", &p, left, &p, &info)
+                if info:
+                    return plain_regress(scatter, n, penalties, steps)
+            for i in range(p):
+                for j in range(i):
+                    left[j * p + i] = left[i * p + j]
+            # Rows that follow each other are columns for BLAS, so that the product is transposed.
+            if p and c:
+                dgemm("N", "N", &c, &p, &p, &one, across, &d, left, &p, &nothing, beta, &c)
+            for j in range(c):
+                var[j] = across[(p + j) * d + j]
+            for i in range(p):
+                for j in range(c):
+                    var[j] -= across[i * d + j] * beta[i * c + j]
+            for j in range(c):
+                var[j] = max(var[j], _LEAST_NOISE * freedom) / freedom
+            if step == steps or not p:
+                break
+            total = 0.0
+            for i in range(p):
+                moved[i] = c * left[i * p + i]
+                for j in range(c):
+                    moved[i] += beta[i * c + j] * beta[i * c + j] / var[j]
+                total += moved[i]
+            common = p * c / total
+            at_rest = True
+            for i in range(p):
+                better = min(max((c + _COMMON) / (moved[i] + _COMMON / common), fewest), most)
+                # Not `>=`, because what is NaN never rests.
+                at_rest = at_rest and fabs(log(better / rho[i])) < _AT_REST
+                moved[i] = better
+            if at_rest:
+                break
+            memcpy(rho, moved, p * sizeof(double))
+    finally:
+        free(moved)
+    return coefficients, uncertainty, noise, known
+
+
+def best_penalty(scatter, double n, int p):
+    """With the scatter of the inputs made tridiagonal, a penalty costs as little as with one that is diagonal."""
+    cdef int d = len(scatter), c = d - p, i, j, k, size = 32 * (d + 1), info = 0
+    cdef double* x = _numbers(scatter, d * d)
+    cdef double* grid = _numbers(_grid, len(_grid))
+    cdef double freedom = max(n - 1.0, 1.0), best = -INFINITY, pivot, ratio, evidence, found = grid[0]
+    if not 0 <= p <= d:
+        raise ValueError(f"{p} inputs are not among {d} entries")
+    cdef double* inputs = _scratch(p * p + p * c + 3 * p + 2 * c + size)
+    cdef double* across = inputs + p * p
+    cdef double* diagonal = across + p * c
+    cdef double* beside = diagonal + p
+    cdef double* reflections = beside + p
+    cdef double* z = reflections + p
+    cdef double* rest = z + c
+    cdef double* room = rest + c
+    for i in range(p):
+        memcpy(inputs + i * p, x + i * d, p * sizeof(double))
+        memcpy(across + i * c, x + i * d + p, c * sizeof(double))
+    if p:
+        dsytrd("L", &p, inputs, &p, diagonal, beside, reflections, room, &size, &info)
+    if p and c:
+        dormtr("R", "L", "N", &c, &p, inputs, &p, reflections, across, &c, room, &size, &info)
+    for k in range(len(_grid)):
+        evidence, ratio = 0.0, 0.0
+        for j in range(c):
+            z[j], rest[j] = 0.0, x[(p + j) * d + p + j]
+        for i in range(p):
+            # The pivots of a matrix without negative eigenvalues plus the penalty are no smaller than that.
+            pivot = diagonal[i] + grid[k]
+            if i:
+                pivot = pivot - ratio * beside[i - 1]
+            pivot = max(pivot, grid[k])
+            for j in range(c):
+                z[j] = across[i * c + j] - ratio * z[j]
+                rest[j] -= z[j] * z[j] / pivot
+            evidence -= c * log(pivot / grid[k])
+            ratio = beside[i] / pivot if i < p - 1 else 0.0
+        for j in range(c):
+            evidence -= freedom * log(max(rest[j], _LEAST_NOISE * freedom))
+        if evidence > best:
+            best, found = evidence, grid[k]
+    free(inputs)
+    return found

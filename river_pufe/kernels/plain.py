@@ -64,6 +64,14 @@ COLLAPSED = 1e-4
 CONSTANT = 1e-150
 #: So is one whose deviation is below this share of its mean: what varies is rounding.
 ROUNDING = 1e-13
+#: Penalties that are tried first where outputs are regressed on inputs, in units of one row.
+PENALTIES = np.geomspace(1e-4, 1e3, 29)
+#: The penalty of each input is estimated, and the common one has as much say as so many outputs.
+COMMON = 5.0
+#: Penalties are at rest where none of them moves by more than this share.
+AT_REST = 0.02
+#: Variance of the noise of an output is at least this.
+LEAST_NOISE = 1e-6
 
 
 def read(x: Sample, keys: list[Key], slots: dict[Key, int]) -> tuple[Array, dict[Key, float]]:
@@ -209,13 +217,17 @@ def account(
     return returned, lost.tolist()
 
 
-def residuals(scaled: Array, mean: Array, precision: Array, usual: Array, limits: Array) -> tuple[Array, int, bool]:
+def residuals(
+    scaled: Array, row: Array, mean: Array, precision: Array, usual: Array, limits: Array
+) -> tuple[Array, int, bool]:
     """How far each entry of a row is from its mean given all others, in deviations of that. Costs O(d²).
 
     Parameters
     ----------
     scaled
-        The row, shape (d,).
+        The row, completed and in the units of the law, shape (d,).
+    row
+        As it came, NaN where entries are absent, shape (d,).
     mean, precision
         Mean and inverse of the covariance of rows, shapes (d,) and (d, d).
     usual, limits
@@ -223,8 +235,8 @@ def residuals(scaled: Array, mean: Array, precision: Array, usual: Array, limits
 
     Returns
     -------
-    Shape (d,); the farthest of the entries that are beyond their limits, or -1 if none is; and whether all are as near
-    as they usually are.
+    Shape (d,), NaN where entries are absent; the farthest of the entries that are beyond their limits, or -1 if none
+    is; and whether all are as near as they usually are.
 
     """
     away = np.minimum(np.maximum(scaled - mean, -FARTHEST), FARTHEST)
@@ -233,6 +245,7 @@ def residuals(scaled: Array, mean: Array, precision: Array, usual: Array, limits
     as_usual = not (size > usual).any()
     size[size <= limits] = 0.0
     worst = int(size.argmax())
+    away[row != row] = math.nan
     return away, worst if size[worst] > 0.0 else -1, as_usual
 
 
@@ -240,7 +253,7 @@ def residuals_many(scaled: Array, mean: Array, precision: Array, usual: Array) -
     """The residuals of rows, shape (n, d), and how many rows there are before the first with one that is not usual."""
     away = np.empty(scaled.shape)
     for n, row in enumerate(scaled):
-        away[n], _, as_usual = residuals(row, mean, precision, usual, usual)
+        away[n], _, as_usual = residuals(row, row, mean, precision, usual, usual)
         if not as_usual:
             return away, n
     return away, len(scaled)
@@ -896,6 +909,62 @@ def expect(rows: Array, mean: Array, covariance: Array | None, precision: Array,
         expected[np.array(alike)[:, None], a] = mean[a] + pull.T
         spread[a[:, None], a] += weights[alike].sum() * (left + left.T) / 2.0
     return expected, spread
+
+
+# How some entries of rows follow from the others.
+
+
+def regress(scatter: Array, n: float, penalties: Array, steps: int) -> tuple[Array, Array, Array, Array]:
+    """Bayesian regression of the last entries of rows on the first p, as `recovery.overlap.regress` says. Costs O(d³).
+
+    Parameters
+    ----------
+    scatter
+        Of the rows around their mean, shape (d, d).
+    n
+        Number of rows.
+    penalties
+        Where to start from, shape (p,).
+    steps
+        How often penalties are estimated, at most.
+
+    Returns
+    -------
+    Coefficients, their uncertainty in units of the noise, the noise, and the penalties; shapes (p, d - p), (p, p),
+    (d - p,) and (p,).
+
+    """
+    p = len(penalties)
+    inputs, across = scatter[:p, :p], scatter[:p, p:]
+    size = scatter.diagonal()[p:]
+    freedom, width = max(n - 1.0, 1.0), len(size)
+    for step in range(steps + 1):
+        precision = inputs.copy()
+        precision.flat[:: p + 1] += penalties
+        uncertainty = inverse(precision)
+        coefficients = uncertainty @ across
+        noise = np.maximum(size - (across * coefficients).sum(0), LEAST_NOISE * freedom) / freedom
+        if step == steps:
+            break
+        moved = (coefficients**2 / noise).sum(1) + width * uncertainty.diagonal()
+        common = p * width / moved.sum()
+        better = ((width + COMMON) / (moved + COMMON / common)).clip(PENALTIES[0], PENALTIES[-1])
+        if np.abs(np.log(better / penalties)).max() < AT_REST:
+            break
+        penalties = better
+    return coefficients, uncertainty, noise, penalties
+
+
+def best_penalty(scatter: Array, n: float, p: int) -> float:
+    """The penalty of the largest marginal likelihood if it is the same for all p inputs, from a grid. Costs O(d³)."""
+    strengths, directions = np.linalg.eigh(scatter[:p, :p])
+    strengths = np.maximum(strengths, 0.0)
+    size, freedom = scatter.diagonal()[p:], max(n - 1.0, 1.0)
+    shown = (directions.T @ scatter[:p, p:]) ** 2
+    stiff = strengths[:, None] + PENALTIES
+    rest = np.maximum(size[:, None] - shown.T @ (1.0 / stiff), LEAST_NOISE * freedom)
+    evidence = -len(size) * np.log(stiff / PENALTIES).sum(0) - freedom * np.log(rest).sum(0)
+    return float(PENALTIES[evidence.argmax()])
 
 
 def inverse(matrix: Array) -> Array:

@@ -184,12 +184,12 @@ class Doubts(Stored):
         rows[..., list(self._doubted)] = math.nan
         return rows
 
-    def residuals(self, scaled: Array) -> Residuals:
-        """The residuals of a completed row in standardized units."""
+    def residuals(self, scaled: Array, row: Array) -> Residuals:
+        """The residuals of a row that is completed in standardized units, NaN where entries are absent from it."""
         if self._reference is None:
             return Residuals(None, -1, 0)
         mean, precision, _ = self._reference
-        away, too_far, as_usual = kernels.residuals(scaled, mean, precision, self._usual, self._limits)
+        away, too_far, as_usual = kernels.residuals(scaled, row, mean, precision, self._usual, self._limits)
         return Residuals(away, too_far, 0 if as_usual else self._n_strange + self._is_strange + 1)
 
     def usual_residuals(self, scaled: Array) -> tuple[Array | None, int]:
@@ -223,8 +223,8 @@ class Doubts(Stored):
         away = reading.residuals
         if away is None or reading.n_previous:
             return self._wait(reading, row_model)
-        if reading.filled is not None:
-            away = self._with_absent(away, reading)
+        if reading.given is not reading.row:
+            away = self._with_doubted(away, reading)
         self._given.append(reading.given)
         self._residuals.append(away)
         self._n_strange += not reading.as_usual
@@ -253,12 +253,10 @@ class Doubts(Stored):
                 self._renew(row_model)
         return []
 
-    def _with_absent(self, away: Array, reading: Reading) -> Array:
-        """Residuals where values are absent, or were not believed."""
+    def _with_doubted(self, away: Array, reading: Reading) -> Array:
+        """Residuals where values were not believed."""
         assert self._reference is not None
         absent = np.isnan(reading.row)
-        if reading.given is reading.row:
-            return np.where(absent, math.nan, away)
         given = reading.scaler.scale(reading.given, out=np.empty(len(away)))
         self._n_strange += bool(np.count_nonzero(absent & (given == given)) > len(self._doubted))
         apart = (given - reading.completed[1:]) * np.sqrt(self._reference[1].diagonal())

@@ -311,10 +311,17 @@ class FeatureRecovery(Stateful, base.Transformer):
         return views
 
     def _as_reading(
-        self, row: Array, given: Array, views: Array, filled: Array | None, away: Residuals, usable: bool
+        self,
+        row: Array,
+        given: Array,
+        views: Array,
+        away: Residuals,
+        absent: Mask | None = None,
+        filled: Array | None = None,
+        usable: bool = True,
     ) -> Reading:
         keys, p, retired = self._spaces.keys, self._spaces.n_previous, self._retired.values()
-        return Reading(row, given, views, filled, *away, usable, keys, p, self._scaler, retired)
+        return Reading(row, given, views, absent, filled, *away, usable, keys, p, self._scaler, retired)
 
     def _reading(self, row: Array) -> Reading:
         given = self._doubts.convert(row)
@@ -340,14 +347,14 @@ class FeatureRecovery(Stateful, base.Transformer):
         p = self._spaces.n_previous
         view, complete = self._scaler.view(row)
         if complete and not p:
-            return self._as_reading(row, given, view, None, self._doubts.residuals(view[0, 1:]), True)
-        filled, usable = None, True
+            return self._as_reading(row, given, view, self._doubts.residuals(view[0, 1:], row))
+        absent, filled, usable = None, None, True
         if not complete:
-            filled, usable = self._row_model.complete(self._scaler.standardize(row), np.isnan(row))
-            # What is computed may be as large as what is observed, and no larger.
-            filled = kernels.clip(filled, FARTHEST)
+            absent = np.isnan(row)
+            filled, usable = self._row_model.complete(self._scaler.standardize(row), absent)
         views = kernels.views(view, row if filled is None else filled, FARTHEST, p)
-        return self._as_reading(row, given, views, filled, self._doubts.residuals(views[COMPLETED, 1:]), usable)
+        away = self._doubts.residuals(views[COMPLETED, 1:], row)
+        return self._as_reading(row, given, views, away, absent, filled, usable)
 
     def advance(self, x: Sample, latest: Reading | None = None) -> tuple[Evolution, Reading]:
         """Follow the keys of a sample.

@@ -15,14 +15,12 @@ from .linear_map import Affine
 from .low_rank import LowRankGaussian
 from .overlap import Overlap
 from .reading import Reading, Readings
-from .row_law import RowLaw
+from .row_law import WINDOW, OverlapLaw, RowLaw
 from .row_model import RowModel
 from .scaling import Scaler
 from .scatter import Scatter, typical
 from .wide import SIZE, WideOverlap, WideScatter
 
-#: Rows that are kept as they came, at most.
-_WINDOW = 64
 #: So many rows for each entry tell a covariance of which the inverse is about right: from fewer, residuals of new rows
 #: are much larger.
 _ROWS_PER_ENTRY = 4
@@ -104,8 +102,7 @@ class GaussianRows(Stored, RowModel):
         return self._law.law.predict(outputs) if self._n else None
 
     def update(self, reading: Reading) -> None:
-        incomplete = reading.filled is not None
-        if not len(reading.row) or (incomplete and not self._says_something(reading)):
+        if not len(reading.row) or (reading.absent is not None and not self._says_something(reading.absent)):
             return
         self._take([reading.row], reading.scaler)
 
@@ -114,7 +111,7 @@ class GaussianRows(Stored, RowModel):
         while rows:
             # Up to the next row at which something is due.
             share = -((_WAITING * self._n_waiting - self._n) // (_WAITING - 1))
-            n = max(min(share, self._law.block - self._n_waiting, _WINDOW - len(self._rows)), 1)
+            n = max(min(share, self._law.block - self._n_waiting, WINDOW - len(self._rows)), 1)
             self._take(rows[:n], readings.scaler)
             del rows[:n]
 
@@ -124,16 +121,16 @@ class GaussianRows(Stored, RowModel):
         self._n += len(rows)
         if self._n_waiting >= min(self._n / _WAITING, self._law.block):
             self._learn(scaler)
-        if len(self._rows) >= _WINDOW:
+        if len(self._rows) >= WINDOW:
             self._learn(scaler)
             if self._rows:
-                self._settle(self._window(scaler), _WINDOW // 2)
+                self._settle(self._window(scaler), WINDOW // 2)
 
-    def _says_something(self, reading: Reading) -> bool:
-        """Whether something is there of the row, and in an overlap of both spaces."""
-        absent, p = np.isnan(reading.row), reading.n_previous
-        if not self._law.of_overlap:
+    def _says_something(self, absent: Mask) -> bool:
+        """Whether something is there of a row, and in an overlap of both spaces."""
+        if not isinstance(self._law, OverlapLaw):
             return bool(np.count_nonzero(absent) < len(absent))
+        p = self._law.n_previous
         return bool(np.count_nonzero(absent[:p]) < p and np.count_nonzero(absent[p:]) < len(absent) - p)
 
     def _window(self, scaler: Scaler) -> Array:
@@ -146,7 +143,7 @@ class GaussianRows(Stored, RowModel):
         self._law.learn(window, self._n_waiting)
         self._n_waiting = 0
         # Expectations are settled where nothing was absent, and where the row is gone before they would be renewed.
-        if not (self._law.of_overlap or (self._law.renews_within(_WINDOW) and np.isnan(window).any())):
+        if not (isinstance(self._law, OverlapLaw) or (self._law.renews_within(WINDOW) and np.isnan(window).any())):
             self._settle(window, len(window))
 
     def _settle(self, window: Array, n: int) -> None:
@@ -185,7 +182,7 @@ class GaussianRows(Stored, RowModel):
                 self._law.learn(self._window(scaler), len(self._rows))
 
     def end_overlap(self, scaler: Scaler) -> None:
-        if not isinstance(self._law, Overlap | WideOverlap):
+        if not isinstance(self._law, OverlapLaw):
             return
         self._learn(scaler)
         if self._rows:
@@ -193,7 +190,7 @@ class GaussianRows(Stored, RowModel):
         if isinstance(self._law, Overlap):
             self._law = Scatter(self._law.law, self._law.counts)
         else:
-            self._law = WideScatter(self._law.law, self._law.counts)
+            self._law = WideScatter(_low_rank(self._law.law), self._law.counts)
         self._rows = []
 
     def keep(self, slots: Mask) -> None:

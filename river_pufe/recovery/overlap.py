@@ -8,27 +8,18 @@ import typing
 import numpy as np
 
 from .. import kernels
-from ..kernels.plain import inverse
 from ..state.parts import Stored
 from ..values import Array, Indices, Mask
 from . import monotone
 from .gaussian import Gaussian, packed, solve, unpacked
 from .monotone import order_of_loss
-from .row_law import OverlapLaw
+from .row_law import GROWTH, OverlapLaw
 from .scatter import typical
 
-#: Penalties that are tried first, in units of one row.
-PENALTIES = np.geomspace(1e-4, 1e3, 29)
-#: The penalty of each previous feature is estimated, and the common one has as much say as so many current features.
-_COMMON = 5.0
-#: Variance of the noise of a current feature is at least this.
-LEAST_NOISE = 1e-6
 #: EM steps at the end, and where expectations are settled, at most; one is enough while the overlap goes on.
 _LAST_STEPS, _SETTLING_STEPS = 20, 3
-#: How often penalties are estimated where EM starts, and in each step after that, at most.
-_FIRST_PENALTY_STEPS, _PENALTY_STEPS = 8, 3
-#: They are settled where none of them moves by more than this share.
-_SETTLED = 0.02
+#: How often penalties are estimated where EM starts, at most, and in each step after that.
+_FIRST_PENALTY_STEPS, _PENALTY_STEPS = 8, 1
 #: EM has converged where its latest step moved what was expected by less than this, in deviations of an entry.
 _CONVERGED = 3e-3
 #: No entry is expected to be so many deviations from its mean; an estimate that says so is not one to go on from.
@@ -186,37 +177,31 @@ def regress(moments: Moments, penalties: Array, steps: int) -> Regression:
         Research.
 
     """
-    p = len(penalties)
-    inputs, across = moments.scatter[:p, :p], moments.scatter[:p, p:]
-    size = moments.scatter.diagonal()[p:]
-    freedom, width = max(moments.n - 1.0, 1.0), len(size)
-    for step in range(steps + 1):
-        precision = inputs.copy()
-        precision.flat[:: p + 1] += penalties
-        uncertainty = inverse(precision)
-        coefficients = uncertainty @ across
-        noise = np.maximum(size - (across * coefficients).sum(0), LEAST_NOISE * freedom) / freedom
-        if step == steps:
-            break
-        moved = (coefficients**2 / noise).sum(1) + width * uncertainty.diagonal()
-        common = p * width / moved.sum()
-        better = ((width + _COMMON) / (moved + _COMMON / common)).clip(PENALTIES[0], PENALTIES[-1])
-        if np.abs(np.log(better / penalties)).max() < _SETTLED:
-            break
-        penalties = better
-    return Regression(coefficients, uncertainty, noise, penalties)
+    return Regression(*kernels.regress(moments.scatter, moments.n, penalties, steps))
 
 
 def best_penalty(moments: Moments, p: int) -> float:
     """The common penalty of the largest marginal likelihood, from a grid."""
-    strengths, directions = np.linalg.eigh(moments.scatter[:p, :p])
-    strengths = np.maximum(strengths, 0.0)
-    size, freedom = moments.scatter.diagonal()[p:], max(moments.n - 1.0, 1.0)
-    shown = (directions.T @ moments.scatter[:p, p:]) ** 2
-    stiff = strengths[:, None] + PENALTIES
-    rest = np.maximum(size[:, None] - shown.T @ (1.0 / stiff), LEAST_NOISE * freedom)
-    evidence = -len(size) * np.log(stiff / PENALTIES).sum(0) - freedom * np.log(rest).sum(0)
-    return float(PENALTIES[evidence.argmax()])
+    return kernels.best_penalty(moments.scatter, moments.n, p)
+
+
+class _Expected(typing.NamedTuple):
+    """Rows as they are expected.
+
+    Parameters
+    ----------
+    rows
+        Shape (n, d).
+    spread
+        The sum of the covariances of what is absent from them, shape (d, d).
+    oldest
+        The same of the oldest rows alone.
+
+    """
+
+    rows: Array
+    spread: Array
+    oldest: Array
 
 
 class _Conditional(typing.NamedTuple):
@@ -225,20 +210,24 @@ class _Conditional(typing.NamedTuple):
     mean: Array
     precision: Array
 
-    def expect(self, rows: Array, order: Indices | None) -> tuple[Array, Array]:
-        """Rows as they are expected, shape (n, d), and the sum of the covariances of what is absent, shape (d, d).
+    def expect(self, rows: Array, order: Indices | None, oldest: int) -> _Expected:
+        """Rows as they are expected; if there is an order in which they lose their entries, that is cheaper."""
+        first, spread = self._expect(rows[:oldest], order)
+        others, more = self._expect(rows[oldest:], order)
+        return _Expected(np.concatenate((first, others)), spread + more, spread)
 
-        If there is an order in which rows lose their entries, that is cheaper.
-        """
+    def _expect(self, rows: Array, order: Indices | None) -> tuple[Array, Array]:
+        if not len(rows):
+            return rows, np.zeros(self.precision.shape)
         if order is not None and (done := monotone.expect(rows, order, self.mean, self.precision)) is not None:
             return done
         return kernels.expect(rows, self.mean, None, self.precision, np.ones(len(rows)))
 
 
-def _are_plausible(expected: Array, spread: Array) -> bool:
+def _are_plausible(expected: _Expected) -> bool:
     """Whether rows are expected to be of a size that rows have, and not to be less certain than that."""
-    most = np.abs(expected).max(initial=0.0)
-    return bool(most <= _LARGEST and np.abs(spread).max(initial=0.0) <= len(expected) * _LARGEST**2)
+    most, spread = np.abs(expected.rows).max(initial=0.0), np.abs(expected.spread).max(initial=0.0)
+    return bool(most <= _LARGEST and spread <= len(expected.rows) * _LARGEST**2)
 
 
 def _moments(expected: Array, spread: Array) -> Moments:
@@ -320,18 +309,17 @@ class Overlap(OverlapLaw):
 
     @property
     def n_previous(self) -> int:
-        """Number of previous features."""
         return len(self.previous.mean)
 
     def renew(self, rows: Array) -> None:
         self._fit(rows, 1, 0)
 
     def finish(self, rows: Array) -> None:
-        """Learn from all rows that are not settled for the last time, and as well as possible."""
         self._fit(rows, _LAST_STEPS, 0)
 
     def settle(self, rows: Array, n: int) -> None:
         self._settled = self._pooled(self._fit(rows, _SETTLING_STEPS, n))
+        self._next = GROWTH * self._n
 
     def _pooled(self, moments: Moments) -> Moments:
         """Moments together with those of the settled rows."""
@@ -370,25 +358,23 @@ class Overlap(OverlapLaw):
         order, n_absent = order_of_loss(missing), np.count_nonzero(missing)
         anew = order is not None or not self._relation.coefficients.any()
         law = self._before(rows) if anew else _Conditional(self.law.mean, self.law.precision)
-        expected, spread = law.expect(rows, order)
-        if not anew and not _are_plausible(expected, spread):
+        expected = law.expect(rows, order, oldest)
+        if not anew and not _are_plausible(expected):
             anew, law = True, self._before(rows)
-            expected, spread = law.expect(rows, order)
+            expected = law.expect(rows, order, oldest)
         # Covariances would hide what the rows say of each other, before anything is known of it.
-        known = self._pooled(_moments(expected, np.zeros_like(spread)))
-        total = self._pooled(_moments(expected, spread))
+        known = self._pooled(_moments(expected.rows, np.zeros_like(expected.spread)))
+        total = self._pooled(_moments(expected.rows, expected.spread))
         fit = regress(total, np.full(p, best_penalty(known, p)), _FIRST_PENALTY_STEPS if anew else _PENALTY_STEPS)
         for _ in range(steps - 1 if n_absent else 0):
-            law, before = self._given(total.mean, fit), expected
-            expected, spread = law.expect(rows, order)
-            if np.square(expected - before).sum() < n_absent * _CONVERGED**2:
+            law, before = self._given(total.mean, fit), expected.rows
+            expected = law.expect(rows, order, oldest)
+            if np.square(expected.rows - before).sum() < n_absent * _CONVERGED**2:
                 break
-            total = self._pooled(_moments(expected, spread))
+            total = self._pooled(_moments(expected.rows, expected.spread))
             fit = regress(total, fit.penalties, _PENALTY_STEPS)
-        self._relate(expected, spread, total, fit)
-        if not oldest:
-            return Moments.none(rows.shape[1])
-        return _moments(*law.expect(rows[:oldest], order_of_loss(missing[:oldest])))
+        self._relate(expected, total, fit)
+        return _moments(expected.rows[:oldest], expected.oldest)
 
     def _before(self, rows: Array) -> _Conditional:
         """What is expected before anything is known of how the spaces follow from each other."""
@@ -417,7 +403,7 @@ class Overlap(OverlapLaw):
         away = solve(alone, self.previous.precision @ (self.previous.mean - mean[:p]))
         return _Conditional(mean + np.append(away, away @ fit.coefficients), precision)
 
-    def _relate(self, expected: Array, spread: Array, total: Moments, fit: Regression) -> None:
+    def _relate(self, expected: _Expected, total: Moments, fit: Regression) -> None:
         p, n = self.n_previous, max(total.n, 1.0)
         if total.n < FEWEST:
             return
@@ -429,9 +415,9 @@ class Overlap(OverlapLaw):
         # The leverage of a row of the whole history, and that of the rows of the overlap, each left out.
         away = before.mean - total.mean[:p]
         leverage = float((before.covariance * uncertainty).sum() + away @ uncertainty @ away)
-        if len(expected):
-            apart = expected[:, :p] - total.mean[:p]
-            own = (apart @ uncertainty * apart).sum(1) + (spread[:p, :p] * uncertainty).sum() / len(expected)
+        if len(expected.rows):
+            apart, spread = expected.rows[:, :p] - total.mean[:p], expected.spread[:p, :p]
+            own = (apart @ uncertainty * apart).sum(1) + (spread * uncertainty).sum() / len(apart)
             left_out = float((own / np.maximum(1.0 - own - 1.0 / n, 1e-3)).mean())
             leverage = (leverage + min(leverage, left_out)) / 2.0
         centre = total.mean[p:] + away @ coefficients

@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from ..values import LARGEST, Array, Key
+from .. import kernels
+from ..values import LARGEST, Array, Key, Mask
 from .linear_map import Affine
-from .scaling import Scaler
+from .scaling import FARTHEST, Scaler
 
 #: Views of a sample, the rows of `Reading.views`.
 PRESENT, COMPLETED, FRESH = range(3)
@@ -71,11 +72,14 @@ class Reading:
         Three ways to see the row, standardized, behind a leading 1: what is *present* (absent entries are the mean),
         *completed*, and the *fresh* part, in which the previous space is left out. Shape (3, d + 1), or (1, d + 1)
         where all three are the same.
+    absent
+        Which entries of the row are absent, shape (d,); None where none is.
     filled
-        `standardized`, where something was absent; None where nothing was.
+        The completed row in the units of the scaler, of which nothing is clipped that was computed, shape (d,); None
+        where nothing was absent.
     residuals
-        How far each entry of the completed view is from what it should be given all others, in deviations of that,
-        shape (d,); None where it is not known.
+        How far each entry of the row is from what it should be given all others, in deviations of that, NaN where it is
+        absent, shape (d,); None where it is not known.
     too_far
         The slot whose residual is too large to be believed, or -1.
     n_strange
@@ -97,6 +101,7 @@ class Reading:
     row: Array
     given: Array
     views: Array
+    absent: Mask | None
     filled: Array | None
     residuals: Array | None
     too_far: int
@@ -127,7 +132,10 @@ class Reading:
     @property
     def standardized(self) -> Array:
         """The completed row in the units of the scaler, of which less is clipped than of the views, shape (d,)."""
-        return self.filled if self.filled is not None else self.scaler.standardize(self.row)
+        if self.filled is None:
+            return self.scaler.standardize(self.row)
+        # What is computed may be as large as what is observed, and no larger.
+        return kernels.clip(self.filled, FARTHEST)
 
     @functools.cached_property
     def present(self) -> dict[Key, float]:
@@ -184,7 +192,7 @@ class Readings:
     def __getitem__(self, i: int) -> Reading:
         row, view = self.rows[i], self.views[i : i + 1]
         residuals = self.residuals[i] if self.residuals is not None else None
-        return Reading(row, row, view, None, residuals, -1, 0, True, self.keys, 0, self.scaler, self.retired)
+        return Reading(row, row, view, None, None, residuals, -1, 0, True, self.keys, 0, self.scaler, self.retired)
 
     def __iter__(self) -> Iterator[Reading]:
         return map(self.__getitem__, range(len(self)))

@@ -12,6 +12,8 @@ from ..state.parts import Stored
 from ..values import Array, Mask
 from .linear_map import Affine
 
+#: So many rows are kept as they came, at most.
+WINDOW = 64
 #: The law of an overlap is learned anew each time that so many times as many rows were seen.
 GROWTH = 1.25
 
@@ -37,8 +39,6 @@ class RowLaw(Stored, abc.ABC):
 
     Attributes
     ----------
-    of_overlap
-        Whether the rows are those of an overlap.
     law
         The present estimate.
     counts
@@ -47,7 +47,6 @@ class RowLaw(Stored, abc.ABC):
 
     """
 
-    of_overlap: typing.ClassVar[bool] = False
     law: Law
     counts: Array
 
@@ -93,10 +92,14 @@ class RowLaw(Stored, abc.ABC):
 class OverlapLaw(RowLaw):
     """Learns a law of the rows of an overlap: from all of them, each time that their number has grown by a quarter."""
 
-    of_overlap = True
     # Number of rows, and of those that it takes to learn anew.
     _n: int
     _next: float
+
+    @property
+    @abc.abstractmethod
+    def n_previous(self) -> int:
+        """Number of previous features."""
 
     @property
     def block(self) -> int:
@@ -107,10 +110,15 @@ class OverlapLaw(RowLaw):
         seen = (~np.isnan(rows[len(rows) - n_new :])).sum(0)
         self.counts = self.counts + np.stack([seen, np.full_like(seen, n_new)])
         self._n += n_new
-        if self._n >= self._next:
-            self._next = GROWTH * self._n
+        # Of a full window, rows are settled at once.
+        if self._n >= self._next and len(rows) < WINDOW:
             self.renew(rows)
+            self._next = GROWTH * self._n
 
     @abc.abstractmethod
     def renew(self, rows: Array) -> None:
         """Learn anew from all rows that are not settled, as long as more of them come."""
+
+    @abc.abstractmethod
+    def finish(self, rows: Array) -> None:
+        """Learn from all rows that are not settled for the last time, and as well as possible."""

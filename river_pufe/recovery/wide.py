@@ -6,10 +6,11 @@ import typing
 
 import numpy as np
 
+from ..kernels import LEAST_NOISE, PENALTIES
 from ..sketch import FrequentDirections
 from ..values import Array, Mask
 from .low_rank import LowRankGaussian
-from .overlap import FEWEST, LEAST_NOISE, PENALTIES
+from .overlap import FEWEST
 from .row_law import OverlapLaw, RowLaw
 from .scatter import NOISE, PRIOR
 
@@ -167,6 +168,10 @@ class WideOverlap(OverlapLaw):
         previous = LowRankGaussian(np.zeros(1), np.ones((1, 1)), np.ones(1))
         yield {"previous": previous, "counts": np.ones((2, 1)), "n_current": 1}
 
+    @property
+    def n_previous(self) -> int:
+        return len(self._previous.mean)
+
     def renew(self, rows: Array) -> None:
         self.finish(rows)
 
@@ -176,7 +181,7 @@ class WideOverlap(OverlapLaw):
 
     def _expect(self, rows: Array) -> Array:
         """The rows that count, each part completed from itself: across the map they would confirm what the map says."""
-        p, seen = len(self._previous.mean), ~np.isnan(rows)
+        p, seen = self.n_previous, ~np.isnan(rows)
         expected = []
         for row, observed in zip(rows, seen):
             if not observed[p:].any():
@@ -187,7 +192,6 @@ class WideOverlap(OverlapLaw):
         return np.array(expected).reshape(-1, rows.shape[1])
 
     def finish(self, rows: Array) -> None:
-        """Learn from all rows that are not settled."""
         latest = self._expect(rows)
         n = self._settled.n + len(latest)
         if n < FEWEST:
@@ -200,7 +204,7 @@ class WideOverlap(OverlapLaw):
         self._fit(np.vstack([self._settled.rows.reshape(-1, rows.shape[1]), around, between]), mean, n)
 
     def _fit(self, rows: Array, mean: Array, n: float) -> None:
-        before, p = self._previous, len(self._previous.mean)
+        before, p = self._previous, self.n_previous
         given, asked = rows[:, :p], rows[:, p:]
         # The rows are turned so that they are independent; the penalty is that of the largest marginal likelihood.
         strengths, turn = np.linalg.eigh(given @ given.T)
@@ -233,11 +237,11 @@ class WideOverlap(OverlapLaw):
     def keep(self, slots: Mask) -> None:
         self.counts = self.counts[:, slots]
         self.law = self.law.keep(slots)
-        self._previous = self._previous.keep(slots[: len(self._previous.mean)])
+        self._previous = self._previous.keep(slots[: self.n_previous])
         self._settled.keep(slots)
 
     def rescale(self, factor: Array, shift: Array) -> None:
-        p = len(self._previous.mean)
+        p = self.n_previous
         self.law = self.law.rescale(factor, shift)
         self._previous = self._previous.rescale(factor[:p], shift[:p])
         self._settled.rescale(factor, shift)
