@@ -279,6 +279,24 @@ def test_a_matrix_that_is_not_positive_definite_is_regressed_on_alike():
         np.testing.assert_allclose(one, other, rtol=1e-10)
 
 
+@given(st.integers(0, 2**32 - 1), st.integers(0, 70))
+def test_matrices_are_inverted_alike(seed, d):
+    """Large ones by halves."""
+    rng = np.random.default_rng(seed)
+    factors = rng.normal(size=(d, d + 5))
+    matrix = factors @ factors.T + 0.1 * np.eye(d)
+    one, other = (version.inverse(matrix) for version in (plain, compiled))
+    np.testing.assert_allclose(one, other, rtol=1e-8, atol=1e-10)
+    np.testing.assert_array_equal(other, other.T)
+    np.testing.assert_allclose(matrix @ other, np.eye(d), atol=1e-8)
+
+
+def test_a_singular_matrix_has_its_pseudo_inverse():
+    matrix = np.diag([2.0, 0.0])
+    for version in (plain, compiled):
+        np.testing.assert_allclose(version.inverse(matrix), np.diag([0.5, 0.0]))
+
+
 def test_penalties_and_rows_must_fit_together():
     for call in (
         lambda: compiled.regress(np.eye(2), 5.0, np.ones(3), 0),

@@ -17,8 +17,8 @@ from libc.math cimport INFINITY, NAN, cos, exp, fabs, floor, frexp, isnan, lgamm
 from libc.stdint cimport int64_t, uint8_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcmp, memcpy, memset
-from scipy.linalg.cython_blas cimport ddot, dgemm, dgemv, dsymv, dsyr, dsyrk, dtrsm, dtrsv
-from scipy.linalg.cython_lapack cimport dormtr, dpotrf, dpotri, dpotrs, dsytrd
+from scipy.linalg.cython_blas cimport ddot, dgemm, dgemv, dsymv, dsyr, dsyrk, dtrmm, dtrsm, dtrsv
+from scipy.linalg.cython_lapack cimport dlauum, dormtr, dpotrf, dpotrs, dsytrd, dtrtri
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from .plain import KEPT_OF_SCORES, LARGE, LEAST_NOISE, PENALTIES
 from .plain import KEPT_OF_TREND, LEAST, MOST_EVIDENCE, ROUNDING, SAME, SCORE, SETTLED, SMALLEST, SPELL_PRIOR, WINSOR
 from .plain import complete as plain_complete
 from .plain import expect as plain_expect
+from .plain import inverse as plain_inverse
 from .plain import regress as plain_regress
 
 cdef double _LARGEST = LARGEST
@@ -55,6 +56,8 @@ cdef double _ROUNDING = ROUNDING
 cdef double _AT_REST = AT_REST
 cdef double _COMMON = COMMON
 cdef double _LEAST_NOISE = LEAST_NOISE
+#: A triangle of so few rows is inverted as a whole.
+cdef int _FEW_ROWS = 24
 cdef object _grid = np.ascontiguousarray(PENALTIES, dtype=float)
 cdef int _SCALE = SCALE
 cdef int _LEFT = LEFT
@@ -1466,6 +1469,50 @@ def play_many(views, double limit, targets, outcomes, samples, ahead, experts, h
 # What is absent from a row, given what is there.
 
 
+cdef void _invert_triangle(double* triangle, int n, int stride) noexcept nogil:
+    """Inverse of a lower triangle with a positive diagonal, in place. Halves keep BLAS busy, unlike dtrtri."""
+    cdef int first = n // 2, second = n - first, info = 0
+    cdef double one = 1.0, minus = -1.0
+    cdef double* last = triangle + first + first * stride
+    cdef double* below = triangle + first
+    if n <= _FEW_ROWS:
+        dtrtri("L", "N", &n, triangle, &stride, &info)
+        return
+    _invert_triangle(triangle, first, stride)
+    _invert_triangle(last, second, stride)
+    dtrmm("R", "L", "N", "N", &second, &first, &one, triangle, &stride, below, &stride)
+    dtrmm("L", "L", "N", "N", &second, &first, &minus, last, &stride, below, &stride)
+
+
+cdef void _invert_factor(double* factor, int n) noexcept nogil:
+    """The lower part of the inverse of a matrix, in place of its Cholesky factor."""
+    cdef int info = 0
+    _invert_triangle(factor, n, n)
+    dlauum("L", &n, factor, &n, &info)
+
+
+cdef void _mirror(double* lower, int n) noexcept nogil:
+    """Complete a symmetric matrix of which the lower part is known, in the order of Fortran."""
+    cdef int i, j
+    for j in range(n):
+        for i in range(j):
+            lower[j * n + i] = lower[i * n + j]
+
+
+def inverse(matrix):
+    cdef int n = len(matrix), info = 0
+    result = _empty((n, n))
+    cdef double* out = _state(result, n * n)
+    memcpy(out, _numbers(_floats(matrix), n * n), n * n * sizeof(double))
+    if n:
+        dpotrf("L", &n, out, &n, &info)
+        if info:
+            return plain_inverse(matrix)
+        _invert_factor(out, n)
+        _mirror(out, n)
+    return result
+
+
 cdef class _Given:
     """Conditioning on what is there, for rows that lack the same; room for rows of d entries."""
 
@@ -1591,7 +1638,7 @@ cdef class _Given:
         if self.by_precision:
             for i in range(a * a):
                 self.left[i] = self.factor[i]
-            dpotri("L", &a, self.left, &a, &info)
+            _invert_factor(self.left, a)
         else:
             for j in range(a):
                 source = self.covariance + self.absent[j] * d
@@ -1677,14 +1724,11 @@ def regress(scatter, double n, penalties, int steps):
                 memcpy(left + i * p, across - p + i * d, p * sizeof(double))
                 left[i * p + i] += rho[i]
             if p:
-                dpotrf("U", &p, left, &p, &info)
-                if info == 0:
-                    dpotri("U", &p, left, &p, &info)
+                dpotrf("L", &p, left, &p, &info)
                 if info:
                     return plain_regress(scatter, n, penalties, steps)
-            for i in range(p):
-                for j in range(i):
-                    left[j * p + i] = left[i * p + j]
+                _invert_factor(left, p)
+                _mirror(left, p)
             # Rows that follow each other are columns for BLAS, so that the product is transposed.
             if p and c:
                 dgemm("N", "N", &c, &p, &p, &one, across, &d, left, &p, &nothing, beta, &c)

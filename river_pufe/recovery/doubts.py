@@ -8,7 +8,6 @@ import typing
 import numpy as np
 
 from .. import kernels
-from ..kernels.plain import inverse
 from ..state.packing import packed as sparse
 from ..state.packing import unpacked as full
 from ..state.parts import Stored
@@ -305,7 +304,7 @@ class Doubts(Stored):
             completed, _ = kernels.expect(rows, mean, None, precision, np.ones(len(rows)))
             # The diagonal of the inverse of the covariance without those that are doubted.
             across = precision[doubted]
-            without = precision.diagonal() - (across * (inverse(across[:, doubted]) @ across)).sum(0)
+            without = precision.diagonal() - (across * (kernels.inverse(across[:, doubted]) @ across)).sum(0)
             without[doubted] = math.inf
             away = (completed - mean) @ precision / np.sqrt(without)
             strange = (np.abs(away) > self._usual).mean(0) > 0.5
@@ -350,7 +349,7 @@ class Doubts(Stored):
         assert self._reference is not None
         absent = np.flatnonzero(np.isnan(reading.row))
         deviation = np.zeros(len(reading.row))
-        left = inverse(self._reference[1][absent[:, None], absent])
+        left = kernels.inverse(self._reference[1][absent[:, None], absent])
         deviation[absent] = np.sqrt(left.diagonal())
         return reading.scaler.unscale(reading.completed[1:]), self._unit(reading) * deviation
 
@@ -369,7 +368,7 @@ class Doubts(Stored):
         # With heavy tails most residuals are far smaller than their deviation.
         largest = max(typical, 1.0)
         doubted = np.array(list(self._doubted))
-        left = inverse(precision[doubted[:, None], doubted])[doubted == slot, doubted == slot].item()
+        left = kernels.inverse(precision[doubted[:, None], doubted])[doubted == slot, doubted == slot].item()
         explained = largest * largest * left <= _EXPLAINED * variance[slot]
         # Two keys that explain only each other cannot tell which of them is wrong, unless one is unlike itself.
         tied = [other for other in range(self.n_slots) if other != slot and self._are_tied(slot, other)]

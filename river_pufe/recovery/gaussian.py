@@ -9,7 +9,6 @@ import numpy as np
 from scipy.linalg import lapack
 
 from .. import kernels
-from ..kernels.plain import inverse
 from ..state.parts import Stored
 from ..values import Array, Mask
 from .linear_map import Affine
@@ -78,7 +77,7 @@ class Gaussian(Stored):
     @property
     def precision(self) -> Array:
         if self._precision is None:
-            self._precision = inverse(self.covariance)
+            self._precision = kernels.inverse(self.covariance)
         return self._precision
 
     @classmethod
@@ -145,7 +144,9 @@ class Gaussian(Stored):
         # In units of their deviations, so that no entry is lost beside another one.
         units = np.sqrt(self.covariance.diagonal()[o])
         units[units == 0.0] = 1.0
-        precision = inverse(self.covariance[o[:, None], o] / units / units[:, None] + _ROUNDING * np.eye(len(o)))
+        precision = kernels.inverse(
+            self.covariance[o[:, None], o] / units / units[:, None] + _ROUNDING * np.eye(len(o))
+        )
         own = 1.0 / np.maximum(precision.diagonal(), 1.0)
         variances[o] = np.square(units) * own
         means[o] = row[o] - units * own * (precision @ ((row[o] - self.mean[o]) / units))

@@ -102,7 +102,9 @@ class GaussianRows(Stored, RowModel):
         return self._law.law.predict(outputs) if self._n else None
 
     def update(self, reading: Reading) -> None:
-        if not len(reading.row) or (reading.absent is not None and not self._says_something(reading.absent)):
+        if not len(reading.row) or (
+            reading.absent is not None and not _says_something(reading.absent, reading.n_previous)
+        ):
             return
         self._take([reading.row], reading.scaler)
 
@@ -125,13 +127,6 @@ class GaussianRows(Stored, RowModel):
             self._learn(scaler)
             if self._rows:
                 self._settle(self._window(scaler), WINDOW // 2)
-
-    def _says_something(self, absent: Mask) -> bool:
-        """Whether something is there of a row, and in an overlap of both spaces."""
-        if not isinstance(self._law, OverlapLaw):
-            return bool(np.count_nonzero(absent) < len(absent))
-        p = self._law.n_previous
-        return bool(np.count_nonzero(absent[:p]) < p and np.count_nonzero(absent[p:]) < len(absent) - p)
 
     def _window(self, scaler: Scaler) -> Array:
         return scaler.standardize(np.array(self._rows))
@@ -203,6 +198,13 @@ class GaussianRows(Stored, RowModel):
 
     def rescale(self, factor: Array, shift: Array) -> None:
         self._law.rescale(factor, shift)
+
+
+def _says_something(absent: Mask, n_previous: int) -> bool:
+    """Whether something is there of a row, and in an overlap of both spaces."""
+    if n_previous and bool(absent[:n_previous].all()):
+        return False
+    return not bool(absent[n_previous:].all())
 
 
 def _low_rank(law: object) -> LowRankGaussian:
