@@ -102,9 +102,8 @@ class GaussianRows(Stored, RowModel):
         return self._law.law.predict(outputs) if self._n else None
 
     def update(self, reading: Reading) -> None:
-        if not len(reading.row) or (
-            reading.absent is not None and not _says_something(reading.absent, reading.n_previous)
-        ):
+        absent, p = reading.absent, reading.n_previous
+        if not len(reading.row) or (absent is not None and not _says_something(absent, p)):
             return
         self._take([reading.row], reading.scaler)
 
@@ -202,9 +201,9 @@ class GaussianRows(Stored, RowModel):
 
 def _says_something(absent: Mask, n_previous: int) -> bool:
     """Whether something is there of a row, and in an overlap of both spaces."""
-    if n_previous and bool(absent[:n_previous].all()):
+    if n_previous and np.count_nonzero(absent[:n_previous]) == n_previous:
         return False
-    return not bool(absent[n_previous:].all())
+    return bool(np.count_nonzero(absent[n_previous:]) < len(absent) - n_previous)
 
 
 def _low_rank(law: object) -> LowRankGaussian:
