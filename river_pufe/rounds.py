@@ -108,9 +108,9 @@ class Game(typing.NamedTuple):
             if forms is None or ahead is None:
                 break
             rest = slice(played, len(wanted))
-            n, shares = kernels.play_many(
-                readings.views[rest], self.task.clip, wanted[rest], outcomes[rest], samples[rest], ahead, *forms
+            n, shares, playing = kernels.play_many(
+                readings.views[rest], self.task.clip, wanted[rest], outcomes[rest], samples[rest], ahead, *forms[1:]
             )
-            self.experts.go_on(n)
+            self.experts.go_on(n, playing)
             played += n
         return played, shares

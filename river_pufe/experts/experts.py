@@ -134,8 +134,8 @@ class Experts(Part, abc.ABC):
         """How many of the next n rounds can be played in one go, each with one view; None: one by one."""
         return None
 
-    def go_on(self, n: int) -> None:
-        """Take note that n rounds were played in one go."""
+    def go_on(self, n: int, playing: int) -> None:
+        """Take note that n rounds were played in one go, and how many heads play the next one, as in `kernels`."""
 
     def rescale(self, units: NewUnits, task: Task) -> None:
         """Rows come in new units from now on. Experts that read features in their own units need not care."""

@@ -71,7 +71,7 @@ class LinearExperts(Stored, Experts):
     """
 
     VIEWS = ("present", "recovered", "fresh")
-    DERIVED = ("_forms", "_has_form", "_learning", "_lineups", "_of_outcomes", "_playing")
+    DERIVED = ("_forms", "_has_form", "_learning", "_lineups", "_of_outcomes", "_playing", "_resting")
 
     def __init__(
         self,
@@ -209,35 +209,27 @@ class LinearExperts(Stored, Experts):
                 changed |= each.learn(row, outcome, w)
             if changed:
                 self.rebuild()
-        self.go_on(1)
+        if self._resting is not None:
+            played = self._n_played + 1
+            self.go_on(1, kernels.heads_to_play(self._n_playing, played, self._merits, self._trend, self._resting))
 
     def ahead(self, n: int) -> kernels.Ahead | None:
         if not self._has_form:
             return None
-        rooms = [each.room for each in self._learning]
-        n = min([n, *rooms])
-        if self.min_gain is not None:
-            # Up to the next round after which `go_on` decides whose models play.
-            played, since = self._n_played, self._n_played % _EVERY
-            after_trial = _EVERY - since if since else 1
-            n = min(n, _TRIAL - played if played < _TRIAL else after_trial)
-        return kernels.Ahead(n, [each.form for each in self._learning], _WORSE) if n > 0 else None
+        n = min([n, *(each.room for each in self._learning)])
+        if n == 0:
+            return None
+        nearest = [each.form for each in self._learning]
+        return kernels.Ahead(n, nearest, self._lineups, self._n_playing, self._n_played, self._resting)
 
-    def go_on(self, n: int) -> None:
-        """Decide whose models play the next round, after n rounds."""
-        if self.min_gain is None:
+    def go_on(self, n: int, playing: int) -> None:
+        if self._resting is None:
             return
         self._n_played += n
-        n, heads = self._n_played, len(self._heads)
-        if n < _TRIAL or n % _EVERY == 0:
-            self._play(heads)
-        elif self._trend[0] > _WORSE * self._trend[1]:
+        if playing == 0:
             self._try()
-        elif n == _TRIAL or n % _EVERY == 1:
-            gains, losses = self._merits.tolist()
-            while heads > 1 and gains[heads - 1] <= self.min_gain * losses[heads - 1]:
-                heads -= 1
-            self._play(heads)
+        elif playing != self._n_playing:
+            self._play(playing)
 
     def _play(self, heads: int) -> None:
         self._n_playing = heads
@@ -253,6 +245,8 @@ class LinearExperts(Stored, Experts):
         return self._playing if self._has_form else None
 
     def rebuild(self) -> None:
+        min_gain = self.min_gain
+        self._resting = kernels.Resting(min_gain, _TRIAL, _EVERY, _WORSE) if min_gain is not None else None
         self._learning = [each for each in self._maps if each.learns]
         # Which inputs are means of outcomes; the constant, and what no map has made room for, are not.
         self._of_outcomes = np.zeros(len(self._weights), dtype=bool)

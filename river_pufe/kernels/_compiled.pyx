@@ -1419,34 +1419,70 @@ def play(inputs, Py_ssize_t learn_from, predicted, shares, mixture, target, doub
     )
 
 
-def play_many(views, double limit, targets, outcomes, samples, ahead, experts, hedge, task):
+cdef int _heads_to_play(
+    int playing, int64_t played, double* gains, double* losses, int heads, double* trend, resting
+) except -1:
+    cdef double min_gain = _of(resting, 0), worse = _of(resting, 3)
+    cdef int64_t trial = _of(resting, 1), every = _of(resting, 2)
+    if played < trial or played % every == 0:
+        return heads
+    if trend[0] > worse * trend[1]:
+        return 0
+    if played != trial and played % every != 1:
+        return playing
+    while heads > 1 and gains[heads - 1] <= min_gain * losses[heads - 1]:
+        heads -= 1
+    return heads
+
+
+def heads_to_play(int playing, int64_t played, merits, trend, resting):
+    cdef Py_ssize_t shape[2]
+    cdef double* gains = _shaped(merits, 2, shape)
+    if shape[0] != 2:
+        raise ValueError("there are gains and losses, and nothing else")
+    return _heads_to_play(playing, played, gains, gains + shape[1], <int>shape[1], _numbers(trend, 2), resting)
+
+
+def play_many(views, double limit, targets, outcomes, samples, ahead, hedge, task):
     views, targets, outcomes, samples = _floats(views), _floats(targets), _floats(outcomes), _floats(samples)
-    cdef list maps = _of(experts, 0), ends = _of(experts, 2), nearest = _of(ahead, 1)
-    cdef double worse = _of(ahead, 2), weight
+    cdef list nearest = _of(ahead, 1), lineups = _of(ahead, 2)
+    cdef int playing = _of(ahead, 3), heads
+    cdef int64_t before = _of(ahead, 4)
     cdef Py_ssize_t of_views[2]
     cdef Py_ssize_t of_outcomes[2]
+    cdef Py_ssize_t of_merits[2]
     cdef Py_ssize_t shape[4]
     cdef double* x = _shaped(views, 2, of_views)
     cdef double* y = _shaped(outcomes, 2, of_outcomes)
-    cdef double* w = _shaped(_of(experts, 4), 4, shape, True)
+    # Those of all heads, of which the other lineups are parts.
+    last = lineups[len(lineups) - 1]
+    cdef double* w = _shaped(_of(last, 4), 4, shape, True)
+    cdef double* merits = _shaped(_of(last, 6), 2, of_merits)
+    cdef double* trend = _numbers(_of(last, 7), 2)
     cdef Py_ssize_t rounds = of_views[0], d = of_views[1] - 1, columns = shape[3], n = shape[1] * shape[2], i, k
-    cdef Py_ssize_t n_inputs = ends[len(ends) - 1], groups = _n_groups(experts), played = 0
+    cdef Py_ssize_t n_inputs, groups, played = 0
     cdef double* target = _numbers(targets, rounds * columns)
     cdef double* weights = _numbers(samples, rounds)
-    cdef double* awake = _numbers(_of(experts, 5), n)
     cdef double* strengths = _numbers(_of(hedge, 4), n)
-    cdef double* trend = _numbers(_of(experts, 7), 2)
+    cdef double* awake
+    cdef double weight
     shares = np.zeros(n)
     cdef double* share = _state(shares, n)
-    if d < 0 or of_outcomes[0] != rounds or not 0 <= n_inputs <= shape[0] or groups > shape[1]:
+    if d < 0 or of_outcomes[0] != rounds or of_merits[0] != 2 or not 1 <= playing <= len(lineups) == of_merits[1]:
         raise ValueError("samples and weights do not fit together")
-    cdef double* inputs = _scratch(n_inputs + n * columns + columns + d)
-    cdef double* predicted = inputs + n_inputs
+    heads = <int>of_merits[1]
+    cdef double* inputs = _scratch(shape[0] + n * columns + columns + d)
+    cdef double* predicted = inputs + shape[0]
     cdef double* mixture = predicted + n * columns
     cdef double* row = mixture + columns
     try:
         for i in range(min(<Py_ssize_t>_of(ahead, 0), rounds)):
-            _inputs(x, 1, d, limit, maps, n_inputs, inputs)
+            experts = lineups[playing - 1]
+            ends = _of(experts, 2)
+            n_inputs, groups, awake = ends[len(ends) - 1], _n_groups(experts), _numbers(_of(experts, 5), n)
+            if _of(experts, 4) is not _of(last, 4) or not 0 <= n_inputs <= shape[0] or groups > shape[1]:
+                raise ValueError("samples and weights do not fit together")
+            _inputs(x, 1, d, limit, _of(experts, 0), n_inputs, inputs)
             _ask(inputs, 1, n_inputs, w, shape, groups, strengths, awake, task, predicted, share, mixture)
             weight = weights[i]
             _play(
@@ -1459,11 +1495,13 @@ def play_many(views, double limit, targets, outcomes, samples, ahead, experts, h
                     _remember(row, d, y, of_outcomes[1], weight, each)
             x, y, target = x + d + 1, y + of_outcomes[1], target + columns
             played += 1
-            if trend[0] > worse * trend[1]:
-                break
+            if _of(ahead, 5) is not None:
+                playing = _heads_to_play(playing, before + played, merits, merits + heads, heads, trend, _of(ahead, 5))
+                if playing == 0:
+                    break
     finally:
         free(inputs)
-    return played, shares
+    return played, shares, playing
 
 
 # What is absent from a row, given what is there.

@@ -191,6 +191,28 @@ class Linear(typing.NamedTuple):
     trend: Array
 
 
+class Resting(typing.NamedTuple):
+    """When models of feature maps rest that are of no use.
+
+    Parameters
+    ----------
+    min_gain
+        The share of the loss by which the models of a head have to lower it, or they rest.
+    trial
+        For so many rounds after a change all play.
+    every
+        All play in one round in so many, so that those that rest can show what they are worth.
+    worse
+        All play again once the recent mean loss is so many times the one over a longer time.
+
+    """
+
+    min_gain: float
+    trial: int
+    every: int
+    worse: float
+
+
 class Ahead(typing.NamedTuple):
     """Rounds that linear experts can play in one go.
 
@@ -200,11 +222,20 @@ class Ahead(typing.NamedTuple):
         How many there are at most.
     nearest
         What remembers the row and the outcome of each of them.
-    worse
-        They end early once the recent mean loss is so many times the one over a longer time.
+    lineups
+        The models of the first head, of the first two, and so on.
+    playing
+        How many heads play the next round.
+    played
+        Number of rounds since the latest change.
+    resting
+        When models rest; None if none ever does.
 
     """
 
     n: int
     nearest: list[Nearest]
-    worse: float
+    lineups: list[Linear]
+    playing: int
+    played: int
+    resting: Resting | None

@@ -30,6 +30,7 @@ from .forms import (
     Linear,
     Nearest,
     Numbers,
+    Resting,
     RuleForm,
     Same,
     TaskForm,
@@ -792,10 +793,9 @@ def play_many(
     outcomes: Array,
     samples: Array,
     ahead: Ahead,
-    experts: Linear,
     hedge: Hedge,
     task: TaskForm,
-) -> tuple[int, Array]:
+) -> tuple[int, Array, int]:
     """Predict and learn samples one after another, each of which has one view, and remember their rows.
 
     Parameters
@@ -811,17 +811,19 @@ def play_many(
     samples
         Weights of the samples, shape (n,).
     ahead
-        How many can be played in one go.
-    experts, hedge, task
-        What predicts, what weighs, and what scores mean.
+        How many can be played in one go, and what predicts.
+    hedge, task
+        What weighs, and what scores mean.
 
     Returns
     -------
-    How many were played, and how much each expert counted in the latest round, shape (experts,).
+    How many were played; how much each expert counted in the latest round, shape (experts,); and how many heads play
+    the next one, as `heads_to_play`.
 
     """
-    shares = np.zeros(len(experts.awake))
+    shares, playing = np.zeros(len(ahead.lineups[-1].awake)), ahead.playing
     for n in range(min(ahead.n, len(views))):
+        experts = ahead.lineups[playing - 1]
         predicted, _, inputs, shares, mixture = ask(views[n : n + 1], limit, experts, hedge, task)
         weight = float(samples[n])
         play(inputs, 0, predicted, shares, mixture, targets[n], weight, experts, hedge, task)
@@ -829,9 +831,29 @@ def play_many(
             row = clip(views[n, 1:], limit)
             for each in ahead.nearest:
                 remember(row, outcomes[n], weight, each)
-        if experts.trend[0] > ahead.worse * experts.trend[1]:
-            return n + 1, shares
-    return min(ahead.n, len(views)), shares
+        if ahead.resting is not None:
+            heads = heads_to_play(playing, ahead.played + n + 1, experts.merits, experts.trend, ahead.resting)
+            if heads == 0:
+                return n + 1, shares, 0
+            playing = heads
+    return min(ahead.n, len(views)), shares, playing
+
+
+def heads_to_play(playing: int, played: int, merits: Array, trend: Array, resting: Resting) -> int:
+    """How many heads play the next round, when so many did the latest and so many rounds were played.
+
+    It is 0 if the loss has become so much worse that all have to be tried anew.
+    """
+    heads = int(merits.shape[1])
+    if played < resting.trial or played % resting.every == 0:
+        return heads
+    if trend[0] > resting.worse * trend[1]:
+        return 0
+    if played != resting.trial and played % resting.every != 1:
+        return playing
+    while heads > 1 and merits[0, heads - 1] <= resting.min_gain * merits[1, heads - 1]:
+        heads -= 1
+    return heads
 
 
 def n_groups(experts: Linear) -> int:
