@@ -179,7 +179,7 @@ def transcription(law, rows, known):
         if not n_absent or step == 19:
             break
         # The density of the docstring of `Overlap._given`: its quadratic form, and where it is least.
-        (beta, uncertainty, noise, penalties), steps, before = fit, 1, expected
+        (beta, uncertainty, noise, penalties), steps, before = fit, 3, expected
         alone = np.linalg.inv(law.covariance) + CAUTION * w * uncertainty
         through = np.vstack([-beta, np.eye(w)])
         precision = through / noise @ through.T

@@ -18,8 +18,8 @@ from .scatter import typical
 
 #: EM steps at the end, and where expectations are settled, at most; one is enough while the overlap goes on.
 _LAST_STEPS, _SETTLING_STEPS = 20, 3
-#: How often penalties are estimated where EM starts, at most, and in each step after that.
-_FIRST_PENALTY_STEPS, _PENALTY_STEPS = 8, 1
+#: How often penalties are estimated at most where EM begins anew, and in each step after that; and where it goes on.
+_FIRST_PENALTY_STEPS, _PENALTY_STEPS, _MORE_PENALTY_STEPS = 8, 3, 1
 #: EM has converged where its latest step moved what was expected by less than this, in deviations of an entry.
 _CONVERGED = 3e-3
 #: No entry is expected to be so many deviations from its mean; an estimate that says so is not one to go on from.
@@ -365,14 +365,15 @@ class Overlap(OverlapLaw):
         # Covariances would hide what the rows say of each other, before anything is known of it.
         known = self._pooled(_moments(expected.rows, np.zeros_like(expected.spread)))
         total = self._pooled(_moments(expected.rows, expected.spread))
-        fit = regress(total, np.full(p, best_penalty(known, p)), _FIRST_PENALTY_STEPS if anew else _PENALTY_STEPS)
+        first, others = (_FIRST_PENALTY_STEPS, _PENALTY_STEPS) if anew else (_MORE_PENALTY_STEPS, _MORE_PENALTY_STEPS)
+        fit = regress(total, np.full(p, best_penalty(known, p)), first)
         for _ in range(steps - 1 if n_absent else 0):
             law, before = self._given(total.mean, fit), expected.rows
             expected = law.expect(rows, order, oldest)
             if np.square(expected.rows - before).sum() < n_absent * _CONVERGED**2:
                 break
             total = self._pooled(_moments(expected.rows, expected.spread))
-            fit = regress(total, fit.penalties, _PENALTY_STEPS)
+            fit = regress(total, fit.penalties, others)
         self._relate(expected, total, fit)
         return _moments(expected.rows[:oldest], expected.oldest)
 
