@@ -320,7 +320,7 @@ def test_sizes_that_are_not_those_of_what_is_there_are_refused():
         "_ends.0": "weights of 61 inputs",
         "_ends.2": "weights of 61 inputs",
     }
-    paths = {f"_experts._members.1.{path}": why for path, why in sizes.items()} | {"_experts._sizes.2": "2 experts"}
+    paths = {f"_experts._members.1.{path}": why for path, why in sizes.items()} | {"_experts._sizes.2": "experts, but _sizes"}
     data = state.dumps(play(PUFEClassifier(kinds), 45))
     for path, why in paths.items():
         with pytest.raises(ValueError, match=why):
