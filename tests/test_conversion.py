@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import constants
 
-from river_pufe.recovery.conversion import NONE, Conversion, find_conversion, follows
+from river_pufe.recovery.conversion import NONE, Conversion, find_conversion, fits, follows
 
 factors = st.floats(-1e3, 1e3).filter(lambda factor: abs(factor) > 1e-3)
 conversions = st.builds(Conversion, factors, st.floats(-1e3, 1e3))
@@ -112,6 +113,27 @@ def test_a_change_is_gross_in_any_unit(unit):
     for level, found in ((68.0, (1000.0, 0.0)), (20.0, None)):
         read, expected = unit * rng.normal(level, 10, size=24), unit * np.full(24, level)
         assert find_conversion(read / 1000, expected, 10.0 * unit, False, True) == found
+
+
+def test_units_are_those_of_physics():
+    """A key that was in one unit of a pair, and is in the other one now, is converted without an estimate."""
+    hour, minute = constants.hour, constants.minute
+    pairs = [minute, hour, constants.kmh, constants.calorie, constants.foot, constants.pound]
+    pairs += [100 * constants.inch, constants.mile / 1000, 1000 * constants.gallon]
+    expected, read = readings(2.0, 24)
+    for unit in pairs:
+        for factor in (unit, 1.0 / unit):
+            found = find_conversion(read / factor, expected, 2.0, True, False)
+            assert found == pytest.approx((factor, 0.0), rel=1e-9), unit
+
+
+def test_one_value_that_says_nothing_of_its_deviation_tells_nothing_of_units():
+    expected, read = readings(2.0, 24)
+    deviation = np.full(24, 2.0)
+    assert find_conversion(read / 1000, expected, deviation, True, True) == (1000.0, 0.0)
+    deviation[3] = 0.0
+    assert find_conversion(read / 1000, expected, deviation, True, True) is None
+    assert not fits(read, expected, deviation, True)
 
 
 def test_what_never_varied_has_no_conversion():

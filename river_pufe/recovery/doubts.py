@@ -221,7 +221,7 @@ class Doubts(Stored):
 
         """
         away = reading.residuals
-        if away is None or reading.n_previous:
+        if away is None:
             return self._wait(reading, row_model)
         if reading.filled is not None:
             away = self._with_absent(away, reading)
