@@ -47,10 +47,10 @@ class Part(base.Base):
         if "form" not in vars(cls):
             cls.form = None
 
-    def check_sizes(self) -> None:
-        """Raise a ValueError if sizes among the attributes are not those of what is there.
+    def check_state(self) -> None:
+        """Raise a ValueError if the attributes, which come from an untrusted source, do not fit together.
 
-        It is called when a state of an untrusted source was read, before anything is made that is as large as they say.
+        Sizes, above all, must be those of what is there: it is called before anything is made that is as large.
         """
 
     def __repr__(self) -> str:

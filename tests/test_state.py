@@ -341,6 +341,18 @@ def test_weights_that_are_not_finite_are_noticed():
         PUFEClassifier().load_state_dict(told)
 
 
+@pytest.mark.parametrize("name", ["mean", "deviation", "_inverse", "_variance"])
+@pytest.mark.parametrize("value", [-1.0, math.nan, math.inf, 1e300])
+def test_units_that_are_no_standard_deviations_are_refused(name, value):
+    told = play(PUFEClassifier()).state_dict()
+    told["model"]["_recovery"]["_scaler"][name][1] = value
+    if name == "mean" and math.isfinite(value):
+        PUFEClassifier().load_state_dict(told)
+        return
+    with pytest.raises(ValueError, match="numbers that are not finite in|no standard deviations"):
+        PUFEClassifier().load_state_dict(told)
+
+
 @pytest.mark.parametrize("shape", [[40_000, 40_000], [9], [0, 5]])
 def test_a_matrix_is_no_larger_than_what_is_marked_in_it(shape):
     told = {"shape": shape, "used": np.zeros(1, dtype=np.uint8), "entries": np.zeros(0)}

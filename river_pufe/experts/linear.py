@@ -264,7 +264,7 @@ class LinearExperts(Stored, Experts):
         self._lineups = [self._lineup(maps, self._forms, heads + 1) for heads in range(len(self._heads))]
         self._play(self._n_playing)
 
-    def check_sizes(self) -> None:
+    def check_state(self) -> None:
         n_inputs, *_, n_columns = self._weights.shape
         ends = list(itertools.accumulate((each.n for each in self._maps), initial=1))[1:]
         slots = {each.n for each in self._maps if each.per_slot} or {self._n_slots}

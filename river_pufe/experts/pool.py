@@ -100,7 +100,7 @@ class Pool(Experts):
         for member in self._members:
             member.rescale_scores(factor, shift)
 
-    def check_sizes(self) -> None:
+    def check_state(self) -> None:
         sizes = [len(member.names) for member in self._members]
         if self._sizes != sizes:
             raise ValueError(f"the state has members of {sizes} experts, but _sizes={self._sizes!r}")
