@@ -320,7 +320,9 @@ def test_sizes_that_are_not_those_of_what_is_there_are_refused():
         "_ends.0": "weights of 61 inputs",
         "_ends.2": "weights of 61 inputs",
     }
-    paths = {f"_experts._members.1.{path}": why for path, why in sizes.items()} | {"_experts._sizes.2": "experts, but _sizes"}
+    paths = {f"_experts._members.1.{path}": why for path, why in sizes.items()} | {
+        "_experts._sizes.2": "experts, but _sizes"
+    }
     data = state.dumps(play(PUFEClassifier(kinds), 45))
     for path, why in paths.items():
         with pytest.raises(ValueError, match=why):
@@ -349,7 +351,7 @@ def test_units_that_are_no_standard_deviations_are_refused(name, value):
     if name == "mean" and math.isfinite(value):
         PUFEClassifier().load_state_dict(told)
         return
-    with pytest.raises(ValueError, match="numbers that are not finite in|no standard deviations"):
+    with pytest.raises(ValueError, match=r"numbers that are not finite in|no standard deviations"):
         PUFEClassifier().load_state_dict(told)
 
 
