@@ -84,6 +84,17 @@ def test_what_fits_is_not_converted(explained):
     assert find_conversion(read, expected, 2.0 if explained else 10.0, explained, False) == NONE
 
 
+def test_only_a_key_that_others_explain_fits_without_varying():
+    """A lone one that stays at its level may be at rest, and so has neither a conversion nor fits."""
+    at_rest = np.full(24, 68.0)
+    for explained in (True, False):
+        assert fits(at_rest, at_rest, 10.0, explained) is explained
+        assert find_conversion(at_rest, at_rest, 10.0, explained, True) == (NONE if explained else None)
+        # Nor after a conversion.
+        found = find_conversion(at_rest / 1000 + 0.01 * (np.arange(24) == 3), at_rest, 10.0, explained, True)
+        assert found is None
+
+
 @pytest.mark.parametrize(
     "change",
     [lambda x: np.full(64, x[0]), lambda x: np.random.default_rng(1).permutation(x)],
