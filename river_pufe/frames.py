@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import typing
 
 import narwhals.stable.v2 as nw
 import numpy as np
 from river.utils import dataframe
 
-from .values import LARGEST, Array, Key, number
+from .values import LARGEST, Array, Key, brief, number
 
 Frame = nw.DataFrame[typing.Any]
 
@@ -57,6 +58,23 @@ class Batch:
 
     def __iter__(self) -> typing.Iterator[dict[Key, typing.Any]]:
         return map(self.__getitem__, range(len(self)))
+
+
+def column(name: str, values: typing.Any) -> list[typing.Any]:
+    """The values of a series or list, one for each row of a frame.
+
+    Raises
+    ------
+    ValueError
+        If it is not one.
+
+    """
+    # A frame would be the names of its columns.
+    if not (isinstance(values, str | bytes | dict | set) or hasattr(values, "columns")):
+        with contextlib.suppress(TypeError):
+            return list(values)
+    what = f"a {type(values).__name__}" if hasattr(values, "columns") else brief(values)
+    raise ValueError(f"{name} is {what}, it must be a series or list, with one value for each row of X")
 
 
 def _is_number(dtype: nw.dtypes.DType) -> bool:

@@ -2,7 +2,8 @@
 
 Each model has a lock, which every public method and property holds: a half-made update is never seen, and callers need
 not know about it. The thread that holds it can take it again. It belongs to one object in one process: copies, clones
-and pickles have a lock of their own, and so have the children of a fork.
+and pickles have a lock of their own, and so have the children of a fork, which waits until no other thread is in the
+middle of an update. A model that is busy for longer than that cannot be used in the child, and says so.
 """
 
 from __future__ import annotations
@@ -11,8 +12,11 @@ import contextlib
 import copy
 import functools
 import inspect
+import itertools
+import operator
 import os
 import threading
+import time
 import typing
 import weakref
 
@@ -23,11 +27,16 @@ from .state.parts import Stored
 _F = typing.TypeVar("_F", bound=typing.Callable[..., typing.Any])
 
 
+#: Seconds that a fork waits for the updates of other threads.
+_PATIENCE = 1.0
+
+
 class _Guard:
     """A lock that is made anew wherever it would be copied."""
 
     def __init__(self) -> None:
-        self.lock = threading.RLock()
+        self.lock: typing.Any = threading.RLock()
+        self.number = next(_NUMBERS)
         _GUARDS.add(self)
 
     def __reduce__(self) -> tuple[type[_Guard], tuple[()]]:
@@ -35,15 +44,61 @@ class _Guard:
 
 
 _GUARDS: weakref.WeakSet[_Guard] = weakref.WeakSet()
+_NUMBERS = itertools.count()
+
+
+class _Torn:
+    """In the child of a fork, in place of the lock of a model that another thread was using."""
+
+    def __enter__(self) -> typing.NoReturn:
+        raise RuntimeError(
+            "this process was forked while another thread was using the model, so that it may be half-made here: fork "
+            "between two updates, or load a model that was saved"
+        )
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+
+class _Held(threading.local):
+    """What the thread that forks has taken for the time being."""
+
+    guards: tuple[_Guard, ...] = ()
+
+
+_HELD = _Held()
+
+
+def _hold() -> None:
+    """Before a fork: take all locks, in the order in which they were made, because models use what they wrap."""
+    end = time.monotonic() + _PATIENCE
+    _HELD.guards = tuple(guard for guard in _guards() if guard.lock.acquire(timeout=max(end - time.monotonic(), 0.0)))
+
+
+def _guards() -> list[_Guard]:
+    while True:
+        # Another thread may make one meanwhile.
+        with contextlib.suppress(RuntimeError):
+            return sorted(_GUARDS, key=operator.attrgetter("number"))
+
+
+def _let_go() -> None:
+    """In the parent, after a fork."""
+    for guard in _HELD.guards:
+        guard.lock.release()
+    _HELD.guards = ()
 
 
 def _renew() -> None:
     """In the child of a fork the threads that hold locks do not exist."""
+    whole = set(_HELD.guards)
     for guard in _GUARDS:
-        guard.lock = threading.RLock()
+        guard.lock = threading.RLock() if guard in whole else _Torn()
+    _HELD.guards = ()
 
 
-os.register_at_fork(after_in_child=_renew)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_hold, after_in_parent=_let_go, after_in_child=_renew)
 
 
 class _Own:
@@ -76,8 +131,7 @@ class Guarded(Stored, base.Base):
     _guard = _Own()
 
     def still(self) -> contextlib.AbstractContextManager[typing.Any]:
-        guard: _Guard = self._guard
-        return guard.lock
+        return typing.cast(contextlib.AbstractContextManager[typing.Any], self._guard.lock)
 
     def __getstate__(self) -> dict[str, typing.Any]:
         # The caller reads it after the lock is released, when the model may have changed.

@@ -12,7 +12,7 @@ from river import base
 from .aggregation import AdaNormalHedge, Aggregator
 from .experts.linear import LinearExperts
 from .experts.pool import as_experts
-from .frames import Batch
+from .frames import Batch, column
 from .guard import guarded
 from .part import shown
 from .recovery.evolution import UNCHANGED, Event, FeatureSpace
@@ -170,13 +170,13 @@ class FeatureEvolving(Stateful, base.Estimator):
         Raises
         ------
         ValueError
-            If a cell is not a finite number, a target is not valid, or a weight is below 0. Nothing is learned
-            from the frame then.
+            If a cell is not a finite number, a target is not valid, a weight is below 0, or y or w is no series or
+            list of one value for each row. Nothing is learned from the frame then.
 
         """
         batch = Batch(X)
-        targets = [self._task.validate(target) for target in y]
-        weights = [1.0] * len(targets) if w is None else [self._validate_weight(weight) for weight in w]
+        targets = [self._task.validate(target) for target in column("y", y)]
+        weights = [1.0] * len(targets) if w is None else [self._validate_weight(weight) for weight in column("w", w)]
         if not len(batch) == len(targets) == len(weights):
             raise ValueError(
                 f"X has {len(batch)} rows, y {len(targets)} and w {len(weights)}: they must be of one length"

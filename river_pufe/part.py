@@ -47,6 +47,12 @@ class Part(base.Base):
         if "form" not in vars(cls):
             cls.form = None
 
+    def check_state(self) -> None:
+        """Raise a ValueError if the attributes, which come from an untrusted source, do not fit together.
+
+        Sizes, above all, must be those of what is there: it is called before anything is made that is as large.
+        """
+
     def __repr__(self) -> str:
         return shown(self)
 

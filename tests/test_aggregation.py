@@ -29,9 +29,9 @@ shares = st.floats(0, 1)
 
 
 @st.composite
-def games(draw, losses=shares, asleep=True, max_rounds=40):
+def games(draw, losses=shares, asleep=True, max_rounds=40, n=None):
     """Losses and waking of some experts in each round, both of shape (rounds, n)."""
-    shape = draw(st.tuples(st.integers(1, max_rounds), st.integers(1, 6)))
+    shape = draw(st.tuples(st.integers(1, max_rounds), st.integers(1, 6) if n is None else st.just(n)))
     played = draw(arrays(float, shape, elements=losses))
     awake = draw(arrays(float, shape, elements=st.sampled_from([0.0, 1.0]))) if asleep else np.ones(shape)
     return played, awake
@@ -285,11 +285,12 @@ def test_with_forgetting_it_follows_the_best_of_late():
 # Hedge and fixed share.
 
 
-@settings(deadline=None, max_examples=40)
-@given(games(asleep=False), st.none() | st.integers(1, 50))
-def test_hedge_is_that_of_fesl_c(game, horizon):
+@pytest.mark.parametrize("n", [1, 2, 3, 6])
+@settings(deadline=None, max_examples=15)
+@given(st.data(), st.none() | st.integers(1, 50))
+def test_hedge_is_that_of_fesl_c(n, data, horizon):
     """α ∝ α · exp(−η ℓ) with η = √(8 ln n / T), and t for T where no horizon is given."""
-    n = game[0].shape[1]
+    game = data.draw(games(asleep=False, n=n))
     hedge, alpha = begin(Hedge(horizon), n), np.full(n, 1 / n)
     for t, (losses, awake) in enumerate(zip(*game), 1):
         np.testing.assert_allclose(play(hedge, losses, awake), alpha, rtol=1e-9)
@@ -317,11 +318,12 @@ def test_horizon_of_hedge_bounds_its_regret():
         assert total - each.min() <= math.sqrt(T * math.log(4) / 2)
 
 
-@settings(deadline=None, max_examples=40)
-@given(games(), st.none() | st.integers(1, 50))
-def test_fixed_share_has_the_shares_of_fesl_s(game, horizon):
+@pytest.mark.parametrize("n", [1, 2, 3, 6])
+@settings(deadline=None, max_examples=15)
+@given(st.data(), st.none() | st.integers(1, 50))
+def test_fixed_share_has_the_shares_of_fesl_s(n, data, horizon):
     """v = α · exp(−η ℓ), α ∝ δ Σ v / n + (1 − δ) v, with no loss for those asleep."""
-    n = game[0].shape[1]
+    game = data.draw(games(n=n))
     fixed_share, alpha = begin(FixedShare(horizon), n), np.full(n, 1 / n)
     for t, (losses, awake) in enumerate(zip(*game), 1):
         np.testing.assert_allclose(fixed_share.strengths(), alpha, rtol=1e-9)

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import constants
 
-from river_pufe.recovery.conversion import NONE, Conversion, find_conversion, follows
+from river_pufe.recovery.conversion import NONE, Conversion, find_conversion, fits, follows
 
 factors = st.floats(-1e3, 1e3).filter(lambda factor: abs(factor) > 1e-3)
 conversions = st.builds(Conversion, factors, st.floats(-1e3, 1e3))
@@ -83,6 +84,17 @@ def test_what_fits_is_not_converted(explained):
     assert find_conversion(read, expected, 2.0 if explained else 10.0, explained, False) == NONE
 
 
+def test_only_a_key_that_others_explain_fits_without_varying():
+    """A lone one that stays at its level may be at rest, and so has neither a conversion nor fits."""
+    at_rest = np.full(24, 68.0)
+    for explained in (True, False):
+        assert fits(at_rest, at_rest, 10.0, explained) is explained
+        assert find_conversion(at_rest, at_rest, 10.0, explained, True) == (NONE if explained else None)
+        # Nor after a conversion.
+        found = find_conversion(at_rest / 1000 + 0.01 * (np.arange(24) == 3), at_rest, 10.0, explained, True)
+        assert found is None
+
+
 @pytest.mark.parametrize(
     "change",
     [lambda x: np.full(64, x[0]), lambda x: np.random.default_rng(1).permutation(x)],
@@ -112,6 +124,27 @@ def test_a_change_is_gross_in_any_unit(unit):
     for level, found in ((68.0, (1000.0, 0.0)), (20.0, None)):
         read, expected = unit * rng.normal(level, 10, size=24), unit * np.full(24, level)
         assert find_conversion(read / 1000, expected, 10.0 * unit, False, True) == found
+
+
+def test_units_are_those_of_physics():
+    """A key that was in one unit of a pair, and is in the other one now, is converted without an estimate."""
+    hour, minute = constants.hour, constants.minute
+    pairs = [minute, hour, constants.kmh, constants.calorie, constants.foot, constants.pound]
+    pairs += [100 * constants.inch, constants.mile / 1000, 1000 * constants.gallon]
+    expected, read = readings(2.0, 24)
+    for unit in pairs:
+        for factor in (unit, 1.0 / unit):
+            found = find_conversion(read / factor, expected, 2.0, True, False)
+            assert found == pytest.approx((factor, 0.0), rel=1e-9), unit
+
+
+def test_one_value_that_says_nothing_of_its_deviation_tells_nothing_of_units():
+    expected, read = readings(2.0, 24)
+    deviation = np.full(24, 2.0)
+    assert find_conversion(read / 1000, expected, deviation, True, True) == (1000.0, 0.0)
+    deviation[3] = 0.0
+    assert find_conversion(read / 1000, expected, deviation, True, True) is None
+    assert not fits(read, expected, deviation, True)
 
 
 def test_what_never_varied_has_no_conversion():

@@ -51,6 +51,12 @@ def news(model):
     return [(event.kind, event.keys) for event in model.events if event.kind in ("rescaled", "replaced")]
 
 
+def doubted(recovery, x):
+    """Keys that are present, but not believed."""
+    row = recovery.read(x).row
+    return [key for key, value in zip(recovery.living_keys, row) if key in x and np.isnan(value)]
+
+
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("change", ["celsius", "kilo", "from zero"])
 def test_another_unit_is_converted(change, seed):
@@ -152,8 +158,11 @@ def test_two_keys_that_explain_each_other_may_change_together():
         x["room 1"] = x["room 0"] + rng.normal(0, 2)
         if t >= CHANGED_AT:
             x["room 0"], x["room 1"] = x["room 0"] + 120, x["room 1"] - 100
-    recovery = train(FeatureRecovery(), samples)
+    recovery = train(FeatureRecovery(), samples[: CHANGED_AT + 20])
+    assert doubted(recovery, samples[CHANGED_AT + 20]) == ["room 0", "room 1"]
+    train(recovery, samples[CHANGED_AT + 20 : CHANGED_AT + 80])
     assert news(recovery) == []
+    assert doubted(recovery, samples[-1]) == []
 
 
 def test_strange_rounds_of_a_law_that_is_gone_do_not_count():
@@ -204,7 +213,11 @@ def test_nothing_happens_where_nothing_changes(explained):
 
 def test_a_lone_key_is_converted_only_where_its_level_tells():
     for change, expected in (("kilo", [("rescaled", ("room 0",))]), ("from zero", []), ("at rest", [])):
-        assert news(train(FeatureRecovery(), thermometers(change, explained=False)[0])) == expected
+        samples, _ = thermometers(change, explained=False)
+        recovery = train(FeatureRecovery(), samples)
+        assert news(recovery) == expected
+        # It is not doubted for ever.
+        assert doubted(recovery, samples[-1]) == []
 
 
 def test_where_all_keys_change_the_world_has():

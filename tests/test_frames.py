@@ -165,6 +165,26 @@ def test_long_batches_are_learned_as_one_sample_after_another(seed, min_gain):
         start = stop
 
 
+@pytest.mark.parametrize("values", [5, None, "ab", {0: 1.0}, np.array(5.0), pd.DataFrame({"y": [1.0, 2.0]})], ids=str)
+@pytest.mark.parametrize("name", ["y", "w"])
+def test_targets_and_weights_are_a_series_or_list(name, values):
+    if name == "w" and values is None:
+        return
+    model, X = PUFERegressor(), pd.DataFrame({"a": [1.0, 2.0]})
+    arguments = {"y": [1.0, 2.0], "w": [1.0, 1.0], name: values}
+    before = pickle.dumps(model)
+    with pytest.raises(ValueError, match=f"^{name} is .*, it must be a series or list, with one value for each row"):
+        model.learn_many(X, **arguments)
+    assert pickle.dumps(model) == before
+
+
+@pytest.mark.parametrize("kind", [list, tuple, iter, np.array, pd.Series])
+def test_targets_and_weights_come_in_any_order_that_is_kept(kind):
+    model, X = PUFERegressor(), pd.DataFrame({"a": [1.0, 2.0]})
+    model.learn_many(X, kind([1.0, 2.0]), kind([1.0, 1.0]))
+    assert model.rounds == 2
+
+
 def test_many_samples_are_answered_before_any_label():
     model, xs = PUFEClassifier(), [{"a": 1.0, "b": float(t)} for t in range(30)]
     for x in xs:

@@ -85,6 +85,13 @@ def those(table, *numbers):
     return {f"space {number}": table[f"space {number}"] for number in numbers}
 
 
+@pytest.mark.parametrize("present", [False, True])
+def test_before_anything_is_known_of_keys_there_is_one_space(present):
+    made = experts(present=present)
+    nobody = {"present": 0.0} if present else {}
+    assert play(made, reading({})) == ({**nobody, "space 0": 0.0}, {**{name: {} for name in nobody}, "space 0": {}})
+
+
 @pytest.mark.parametrize(
     ("roles", "numbers"),
     [

@@ -155,11 +155,40 @@ def test_most_models_take_incomplete_rows(model):
     assert RiverModel(model).reads_incomplete
 
 
-def test_samples_have_weights_where_all_members_take_them():
-    assert (
-        as_experts([LINEAR, naive_bayes.GaussianNB()]).takes_weights
-        == RiverModel(naive_bayes.GaussianNB()).takes_weights
-    )
+class Strict(base.Regressor):
+    """Takes rows of two features, and targets that are floats."""
+
+    def learn_one(self, x, y):
+        assert len(x) == 2
+        assert type(y) is float
+
+    def predict_one(self, x):
+        return 0.0
+
+
+def test_a_model_is_tried_with_targets_of_its_kind():
+    assert not RiverModel(Strict()).reads_incomplete
+
+
+class Anything(linear_model.LinearRegression):
+    def learn_one(self, x, y, **params):
+        super().learn_one(x, y, **params)
+
+
+@pytest.mark.parametrize(
+    ("model", "takes"),
+    [
+        (linear_model.LogisticRegression(), True),
+        (Anything(), True),
+        (preprocessing.StandardScaler() | linear_model.LogisticRegression(), True),
+        (naive_bayes.GaussianNB(), False),
+        (preprocessing.StandardScaler() | naive_bayes.GaussianNB(), False),
+    ],
+    ids=["w", "any", "a pipeline", "none", "a pipeline of none"],
+)
+def test_samples_have_weights_where_all_members_take_them(model, takes):
+    assert RiverModel(model).takes_weights is takes
+    assert as_experts([LINEAR, model]).takes_weights is takes
     assert as_experts([LINEAR, LINEAR]).takes_weights
 
 

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from river_pufe.recovery.evolution import UNCHANGED
 from river_pufe.recovery.spaces import FeatureSpaces
 
 SEEDS = range(4)
@@ -424,7 +425,7 @@ def test_seen_again_is_alive_again():
     spaces = watch([sample("abc")] * 100 + [sample("bc")] * 20)
     assert spaces.vanished == ("a",)
     evolution, row = spaces.advance(sample("abc"))
-    assert not evolution
+    assert evolution is UNCHANGED
     assert row.tolist() == [1.0, 1.0, 1.0]
     assert spaces.vanished == ()
 

@@ -27,6 +27,8 @@ from river_pufe.baselines import of_parts
 from river_pufe.datasets import Cycle, HiddenFactors
 from river_pufe.experts import LinearExperts
 from river_pufe.experts.feature_maps import Identity
+from river_pufe.experts.learners import OnlineGradientDescent
+from river_pufe.experts.per_space import SpaceExperts
 from river_pufe.guard import Guarded
 from river_pufe.learning import FeatureEvolving
 from river_pufe.part import Part
@@ -231,13 +233,25 @@ def test_a_state_is_small(model, most):
 # Safe.
 
 
-def damaged(change):
+def damaged(change, data=None):
     """The bytes of a state, with something in its text changed."""
-    data = state.dumps(play(PUFEClassifier()))
+    data = data if data is not None else state.dumps(play(PUFEClassifier()))
     length = int.from_bytes(data[16:24], "little")
     text = json.loads(data[24 : 24 + length])
     text = change(text) or text
     return pack(json.dumps(text).encode(), data[24 + length :])
+
+
+def edited(data, path, value):
+    """The bytes of a state, with another value at a path such as `_experts._ends.0`."""
+
+    def change(node):
+        *parents, last = [int(step) if step.isdigit() else step for step in path.split(".")]
+        for step in parents:
+            node = node[step]
+        node[last] = value
+
+    return damaged(change, data)
 
 
 def pack(text, buffers, version=1):
@@ -270,7 +284,10 @@ CHANGES = {
     "an unknown word": (lambda t: t.update(model={"eval": "x"}), "eval"),
     "a dict without words": (lambda t: t.update(model={}), "not valid"),
     "an unhashable key": (lambda t: t.update(model={"dict": [[[], 1]]}), "not valid"),
-    "weights that do not fit": (lambda t: t["_experts"].update(_weights={"array": ["<f8", [1, 1, 1], "C", 0]}), "fit"),
+    "weights that do not fit": (
+        lambda t: t["_experts"].update(_weights={"array": ["<f8", [1, 1, 1], "C", 0]}),
+        "weights of 1 inputs",
+    ),
     "a scaler that does not fit": (
         lambda t: t["_recovery"]["_scaler"].update(mean={"array": ["<f8", [1], "C", 0]}),
         "fit",
@@ -291,10 +308,50 @@ def test_a_state_that_was_tampered_with_is_rejected(change):
         state.loads(damaged(act))
 
 
+def test_sizes_that_are_not_those_of_what_is_there_are_refused():
+    """Nothing is made that is as large as they say."""
+    kinds = [LinearExperts(), LinearExperts(), SpaceExperts(OnlineGradientDescent())]
+    sizes = {
+        "_maps.0._n": "weights of 61 inputs",
+        "_maps.2.n_features": "50 random features",
+        "maps.tuple.2.n_features": "50 random features",
+        "_n_slots": "weights of 61 inputs",
+        "_n_columns": "1 columns",
+        "_ends.0": "weights of 61 inputs",
+        "_ends.2": "weights of 61 inputs",
+    }
+    paths = {f"_experts._members.1.{path}": why for path, why in sizes.items()} | {
+        "_experts._sizes.2": "experts, but _sizes"
+    }
+    data = state.dumps(play(PUFEClassifier(kinds), 45))
+    for path, why in paths.items():
+        with pytest.raises(ValueError, match=why):
+            state.loads(edited(data, path, 10**9))
+
+
+def test_experts_of_spaces_have_as_many_columns_as_the_task():
+    model = play(PUFEClassifier(SpaceExperts(OnlineGradientDescent())), 45)
+    twin = state.loads(edited(state.dumps(model), "_experts._n_columns", 10**9))
+    x = dict.fromkeys(model.living_keys, 1.0)
+    assert twin.predict_proba_one(x) == model.predict_proba_one(x)
+
+
 def test_weights_that_are_not_finite_are_noticed():
     told = play(PUFEClassifier()).state_dict()
     told["model"]["_experts"]["_weights"][1] = math.nan
     with pytest.raises(ValueError, match="numbers that are not finite"):
+        PUFEClassifier().load_state_dict(told)
+
+
+@pytest.mark.parametrize("name", ["mean", "deviation", "_inverse", "_variance"])
+@pytest.mark.parametrize("value", [-1.0, math.nan, math.inf, 1e300])
+def test_units_that_are_no_standard_deviations_are_refused(name, value):
+    told = play(PUFEClassifier()).state_dict()
+    told["model"]["_recovery"]["_scaler"][name][1] = value
+    if name == "mean" and math.isfinite(value):
+        PUFEClassifier().load_state_dict(told)
+        return
+    with pytest.raises(ValueError, match=r"numbers that are not finite in|no standard deviations"):
         PUFEClassifier().load_state_dict(told)
 
 

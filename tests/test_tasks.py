@@ -18,6 +18,7 @@ from river import dummy, linear_model, naive_bayes, stats
 
 from river_pufe import PUFEClassifier, PUFERegressor
 from river_pufe.tasks import Classification, MarginClassification, PlainRegression, Regression
+from river_pufe.tasks.target_scaling import TargetScaler
 
 LABELS = ["a", 2, (3, "c"), frozenset([4]), 5.5]
 CLASSIFICATIONS = [Classification(), MarginClassification()]
@@ -523,6 +524,21 @@ def test_a_unit_is_given_up_only_after_a_whole_block_of_targets_that_vary_far_le
     deviation = float(task.answer(np.ones(1)) - task.answer(np.zeros(1)))
     assert (deviation < 1e-6) is collapsed
     assert deviation < 1e-6 or deviation > 0.8
+
+
+@pytest.mark.parametrize("seen", [0, 20, 63])
+def test_a_new_unit_is_given_up_only_after_a_whole_block_in_it(seen):
+    """Targets of another unit say nothing of how much those of this one vary."""
+    scaler, rng = TargetScaler(), np.random.default_rng(0)
+    for y in rng.normal(size=640 + seen):
+        scaler.learn(y)
+    scaler.renew(1000.0, 100.0)
+    assert (scaler.scale(1000.0), scaler.scale(1100.0)) == pytest.approx((0.0, 1.0))
+    close = 1000.0 + 1e-6 * rng.random(64)
+    followed = [scaler.learn(y) is not None for y in close]
+    assert followed == [True] * 63 + [False]
+    assert not scaler.has_unit
+    assert scaler.unscale(1.0) == close[-1]
 
 
 @pytest.mark.parametrize("memory", [0.0, 0.5, -1.0, math.nan])

@@ -12,7 +12,7 @@ import threading
 
 import pytest
 
-from river_pufe import FeatureRecovery, PUFEClassifier, PUFERegressor, baselines, state
+from river_pufe import FeatureRecovery, PUFEClassifier, PUFERegressor, baselines, guard, state
 from river_pufe.datasets import Cycle, HiddenFactors
 from river_pufe.fleet import Fleet
 
@@ -206,25 +206,85 @@ def test_copies_clones_and_pickles_have_locks_of_their_own():
     assert answers == [True, False, True, True, True]
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
-@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
-def test_the_child_of_a_fork_does_not_wait_for_a_thread_that_it_does_not_have():
-    model = PUFEClassifier()
-    model.learn_one({"a": 1.0}, True)
+forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
+and_threads = pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
+
+
+def in_child(check):
+    """Whether a check, in the child of a fork, finds that all is well."""
+    child = os.fork()
+    if child == 0:
+        try:
+            os._exit(0 if check() else 1)
+        finally:
+            os._exit(2)
+    _, status = os.waitpid(child, 0)
+    return status == 0
+
+
+@forks
+@and_threads
+def test_the_child_of_a_fork_has_a_model_between_two_updates():
+    samples, model, done = changing()[:120], PUFEClassifier(), threading.Event()
+
+    def is_whole():
+        alone = PUFEClassifier()
+        for x, y in samples[: model.rounds]:
+            alone.learn_one(x, y)
+        return state.dumps(alone) == state.dumps(model)
+
+    def learn():
+        for x, y in samples:
+            model.learn_one(x, y)
+        done.set()
+
+    thread = threading.Thread(target=learn)
+    thread.start()
+    answers = []
+    while not done.is_set():
+        answers.append(in_child(is_whole))
+    thread.join()
+    assert answers
+    assert all(answers)
+
+
+@forks
+@and_threads
+def test_a_model_that_is_busy_for_long_cannot_be_used_in_the_child_of_a_fork(monkeypatch):
+    monkeypatch.setattr(guard, "_PATIENCE", 0.05)
+    busy, other = PUFEClassifier(), PUFEClassifier()
+    for model in (busy, other):
+        model.learn_one({"a": 1.0}, True)
     held, release = threading.Event(), threading.Event()
 
     def hold():
-        with model.still():
+        with busy.still():
             held.set()
             release.wait(20)
+
+    def says_so():
+        for use in (lambda: busy.predict_one({"a": 1.0}), lambda: pickle.dumps(busy), lambda: busy.state_dict()):
+            with pytest.raises(RuntimeError, match="half-made here: fork between two updates"):
+                use()
+        return other.predict_one({"a": 1.0}) and PUFEClassifier().predict_one({"a": 1.0}) is False
 
     thread = threading.Thread(target=hold)
     thread.start()
     held.wait(20)
-    child = os.fork()
-    if child == 0:
-        os._exit(0 if model.predict_one({"a": 1.0}) else 1)
-    _, status = os.waitpid(child, 0)
-    release.set()
-    thread.join()
-    assert status == 0
+    try:
+        assert in_child(says_so)
+    finally:
+        release.set()
+        thread.join()
+    # In this process nothing has changed.
+    assert busy.predict_one({"a": 1.0})
+    assert in_child(lambda: busy.predict_one({"a": 1.0}))
+
+
+@forks
+def test_a_thread_may_fork_in_the_middle_of_an_update_of_its_own():
+    model = PUFEClassifier()
+    model.learn_one({"a": 1.0}, True)
+    with model.still():
+        assert in_child(lambda: model.predict_one({"a": 1.0}))
+        assert model.predict_one({"a": 1.0})

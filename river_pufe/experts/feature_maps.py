@@ -252,6 +252,10 @@ class RandomFourier(FeatureMap):
     def n(self) -> int:
         return self.n_features
 
+    def check_state(self) -> None:
+        if not self.n_features == len(self._frequencies) == len(self._phases) == len(self._heights):
+            raise ValueError(f"the state has {len(self._phases)} random features, but n_features={self.n_features!r}")
+
     @property
     def form(self) -> kernels.Fourier:
         return self._form()

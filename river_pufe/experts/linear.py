@@ -258,6 +258,16 @@ class LinearExperts(Stored, Experts):
         self._lineups = [self._lineup(maps, self._forms, heads + 1) for heads in range(len(self._heads))]
         self._play(self._n_playing)
 
+    def check_state(self) -> None:
+        n_inputs, *_, n_columns = self._weights.shape
+        ends = list(itertools.accumulate((each.n for each in self._maps), initial=1))[1:]
+        slots = {each.n for each in self._maps if each.per_slot} or {self._n_slots}
+        if (ends, n_inputs, n_columns, slots) != (self._ends, ends[-1], self._n_columns, {self._n_slots}):
+            raise ValueError(
+                f"the state has weights of {n_inputs} inputs in {n_columns} columns, but feature maps up to {ends} and "
+                f"_ends={self._ends!r}, _n_slots={self._n_slots!r}, _n_columns={self._n_columns!r}"
+            )
+
     def _lineup(self, maps: list[typing.Any], rules: list[list[typing.Any]], heads: int) -> kernels.Linear:
         """The models of the first heads, as `kernels` know them."""
         end = self._heads[heads - 1] + 1

@@ -97,6 +97,7 @@ class SpaceExperts(Experts):
         return np.ones(len(self._numbers))
 
     def make_room(self, task: Task) -> None:
+        # Only to be part of the state, which earlier versions of this package read: the task is asked.
         self._n_columns = task.n_columns
 
     def follow(self, evolution: Evolution, weights: Array) -> Mask:
@@ -174,7 +175,7 @@ class SpaceExperts(Experts):
     def predict(self, reading: Reading, task: Task) -> Predicted:
         rows = self._rows(reading)
         predicting, _ = self._roles_now(reading, rows)
-        scores = np.zeros((len(self._numbers), self._n_columns))
+        scores = np.zeros((len(self._numbers), task.n_columns))
         awake = np.zeros(len(self._numbers))
         for position, number in enumerate(self._numbers):
             if number in predicting:

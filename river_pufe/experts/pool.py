@@ -100,6 +100,11 @@ class Pool(Experts):
         for member in self._members:
             member.rescale_scores(factor, shift)
 
+    def check_state(self) -> None:
+        sizes = [len(member.names) for member in self._members]
+        if self._sizes != sizes:
+            raise ValueError(f"the state has members of {sizes} experts, but _sizes={self._sizes!r}")
+
     def _seat(self) -> None:
         """Experts that have come get the next positions."""
         for k, member in enumerate(self._members):

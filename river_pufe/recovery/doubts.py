@@ -220,7 +220,7 @@ class Doubts(Stored):
 
         """
         away = reading.residuals
-        if away is None or reading.n_previous:
+        if away is None:
             return self._wait(reading, row_model)
         if reading.given is not reading.row:
             away = self._with_doubted(away, reading)

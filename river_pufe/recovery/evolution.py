@@ -139,8 +139,5 @@ class Evolution:
     spaces: tuple[FeatureSpace, ...] = ()
     recover: Affine | None = None
 
-    def __bool__(self) -> bool:
-        return self.opened > 0 or self.settled or self.keep is not None
-
 
 UNCHANGED = Evolution()

@@ -152,6 +152,13 @@ class RowScaler(Stored, Scaler):
         room = np.zeros((_LATEST - len(self._latest), self._latest.shape[1]))
         self._latest = np.concatenate([self._latest, room])
 
+    def check_state(self) -> None:
+        # Where nothing varies the inverse of the deviation is 0.
+        units = self._inverse * self.deviation
+        known = (self._variance >= 0.0) & ((self._inverse == 0.0) | np.isclose(units, 1.0))
+        if not (known.all() and np.allclose(self.deviation, np.sqrt(self._variance), atol=0.0)):
+            raise ValueError("the state has units that are no standard deviations")
+
     @property
     def remaining(self) -> int:
         return self._next - self._age

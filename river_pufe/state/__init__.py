@@ -11,9 +11,9 @@ others are not stored, but computed anew. In bytes a state is a header, JSON and
 of the API on states describes the format in full.
 
 **What is checked.** Names of parts are looked up in a fixed list (`parts`), attributes and their types are compared
-with those of a new object, and the model must be able to read and learn a sample of its own keys; otherwise a
-`ValueError` says what is wrong. A number that is replaced by another one cannot be noticed: such a model is harmless,
-but predicts something else.
+with those of a new object, sizes with the arrays that are there, before memory is asked for, numbers must be finite,
+and the model must be able to read and learn a sample of its own keys; otherwise a `ValueError` says what is wrong. A
+number that is replaced by another one cannot be noticed: such a model is harmless, but predicts something else.
 
 **Versions.** A state that was written by an earlier release is read; attributes that it does not have are those of a
 new object. A state of a later format is rejected.

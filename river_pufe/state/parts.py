@@ -9,6 +9,10 @@ import importlib
 import inspect
 import typing
 
+import numpy as np
+
+from ..part import Part
+
 #: The parts of this package, by the module in which they are. Their names are in states, so they must not change.
 _OURS = {
     "aggregation": ("AdaNormalHedge", "Hedge", "FixedShare"),
@@ -53,6 +57,8 @@ _OURS = {
     "tasks.regression": ("PlainRegression", "Regression"),
     "tasks.target_scaling": ("TargetScaler",),
 }
+#: Arrays in which NaN or infinity says something; all others are finite.
+_NOT_FINITE = {("Affine", "covariance"), ("Presence", "_due"), ("RowScaler", "_latest")}
 _PACKAGE = __name__.partition(".")[0]
 _MODULES = {name: module for module, names in _OURS.items() for name in names}
 #: The classes of these names, as far as they were needed, and the other way round.
@@ -188,6 +194,8 @@ def restore(name: str, attributes: dict[str, typing.Any], trusted: bool) -> typi
             kind = known[attribute]
             if kind is not None and not isinstance(value, kind):
                 raise ValueError(f"the attribute {attribute!r} of {name} cannot be of type {type(value).__name__}")
+            if name in _MODULES and (name, attribute) not in _NOT_FINITE and not _is_finite(value):
+                raise ValueError(f"the state has numbers that are not finite in {attribute!r} of {name}")
     # An earlier release did not have all of them.
     if missing := known.keys() - attributes:
         fresh = {} if dataclasses.is_dataclass(part) else attributes_of(_fresh(part))
@@ -199,7 +207,14 @@ def restore(name: str, attributes: dict[str, typing.Any], trusted: bool) -> typi
         instance.__setstate__(attributes)
     else:
         vars(instance).update(attributes)
+    if not trusted and isinstance(instance, Part):
+        instance.check_state()
     return instance
+
+
+def _is_finite(value: typing.Any) -> bool:
+    """Whether a value is no array with NaN or infinity."""
+    return not isinstance(value, np.ndarray) or value.dtype.kind != "f" or bool(np.isfinite(value).all())
 
 
 @functools.cache
