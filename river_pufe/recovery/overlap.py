@@ -53,6 +53,14 @@ class Moments(Stored):
         between = self.n * other.n / n * np.outer(apart, apart)
         return Moments(n, self.mean + other.n / n * apart, self.scatter + other.scatter + between)
 
+    def uncertain(self, spread: Array) -> Moments:
+        """The moments where rows are expected, given the sum of the covariances of what is absent from them."""
+        return Moments(self.n, self.mean, self.scatter + spread)
+
+    def first(self, p: int) -> Moments:
+        """The moments of the first p entries alone."""
+        return Moments(self.n, self.mean[:p], self.scatter[:p, :p])
+
     @classmethod
     def none(cls, d: int) -> Moments:
         """The moments of no rows."""
@@ -106,7 +114,8 @@ class Relation:
         covariance[:p, :p] = self.previous.covariance
         covariance[:p, p:] = across
         covariance[p:, :p] = across.T
-        covariance[p:, p:] = (current + current.T) / 2.0 + np.diag(self.noise)
+        covariance[p:, p:] = (current + current.T) / 2.0
+        covariance.flat[p * (d + 1) :: d + 1] += self.noise
         return Gaussian(np.append(self.previous.mean, self.centre), covariance)
 
     def extend(self, n: int) -> Relation:
@@ -212,6 +221,9 @@ class _Conditional(typing.NamedTuple):
 
     def expect(self, rows: Array, order: Indices | None, oldest: int) -> _Expected:
         """Rows as they are expected; if there is an order in which they lose their entries, that is cheaper."""
+        if not oldest:
+            expected, spread = self._expect(rows, order)
+            return _Expected(expected, spread, np.zeros_like(spread))
         first, spread = self._expect(rows[:oldest], order)
         others, more = self._expect(rows[oldest:], order)
         return _Expected(np.concatenate((first, others)), spread + more, spread)
@@ -230,14 +242,14 @@ def _are_plausible(expected: _Expected) -> bool:
     return bool(most <= _LARGEST and spread <= len(expected.rows) * _LARGEST**2)
 
 
-def _moments(expected: Array, spread: Array) -> Moments:
-    """Moments of expected rows, given the sum of the covariances of what was absent."""
-    n = len(expected)
+def _moments(rows: Array) -> Moments:
+    """The moments of complete rows."""
+    n = len(rows)
     if not n:
-        return Moments.none(expected.shape[1])
-    mean = expected.mean(0)
-    apart = expected - mean
-    return Moments(float(n), mean, apart.T @ apart + spread)
+        return Moments.none(rows.shape[1])
+    mean = rows.sum(0) / n
+    apart = rows - mean
+    return Moments(float(n), mean, apart.T @ apart)
 
 
 class Overlap(OverlapLaw):
@@ -363,8 +375,8 @@ class Overlap(OverlapLaw):
             anew, law = True, self._before(rows)
             expected = law.expect(rows, order, oldest)
         # Covariances would hide what the rows say of each other, before anything is known of it.
-        known = self._pooled(_moments(expected.rows, np.zeros_like(expected.spread)))
-        total = self._pooled(_moments(expected.rows, expected.spread))
+        known = self._pooled(_moments(expected.rows))
+        total = known.uncertain(expected.spread)
         first, others = (_FIRST_PENALTY_STEPS, _PENALTY_STEPS) if anew else (_MORE_PENALTY_STEPS, _MORE_PENALTY_STEPS)
         fit = regress(total, np.full(p, best_penalty(known, p)), first)
         for _ in range(steps - 1 if n_absent else 0):
@@ -372,10 +384,10 @@ class Overlap(OverlapLaw):
             expected = law.expect(rows, order, oldest)
             if np.square(expected.rows - before).sum() < n_absent * _CONVERGED**2:
                 break
-            total = self._pooled(_moments(expected.rows, expected.spread))
+            total = self._pooled(_moments(expected.rows)).uncertain(expected.spread)
             fit = regress(total, fit.penalties, others)
         self._relate(expected, total, fit)
-        return _moments(expected.rows[:oldest], expected.oldest)
+        return _moments(expected.rows[:oldest]).uncertain(expected.oldest)
 
     def _before(self, rows: Array) -> _Conditional:
         """What is expected before anything is known of how the spaces follow from each other."""
@@ -396,11 +408,11 @@ class Overlap(OverlapLaw):
         p = self.n_previous
         ratio = fit.coefficients / fit.noise
         alone = self.previous.precision + _CAUTION * len(fit.noise) * fit.uncertainty
-        precision = np.empty((len(mean), len(mean)))
+        precision = np.zeros((len(mean), len(mean)))
         precision[:p, :p] = alone + ratio @ fit.coefficients.T
         precision[:p, p:] = -ratio
         precision[p:, :p] = -ratio.T
-        precision[p:, p:] = np.diag(1.0 / fit.noise)
+        precision.flat[p * (len(mean) + 1) :: len(mean) + 1] = 1.0 / fit.noise
         away = solve(alone, self.previous.precision @ (self.previous.mean - mean[:p]))
         return _Conditional(mean + np.append(away, away @ fit.coefficients), precision)
 
@@ -410,7 +422,7 @@ class Overlap(OverlapLaw):
             return
         # The previous space was also seen in the overlap.
         alone = Moments(self._n_before, self.previous.mean, self._n_before * self.previous.covariance)
-        ever = alone.pooled(total.keep(np.arange(len(total.mean)) < p))
+        ever = alone.pooled(total.first(p))
         before = Gaussian(ever.mean, ever.scatter / ever.n)
         coefficients, uncertainty, noise, _ = fit
         # The leverage of a row of the whole history, and that of the rows of the overlap, each left out.
