@@ -170,7 +170,7 @@ class FeatureEvolving(Stateful, base.Estimator):
         Raises
         ------
         ValueError
-            If a cell is not a finite number, a target is not valid, a weight is below 0, or y or w is no series or
+            If a cell is not a finite number, a target is not valid, a weight is below 0, or y or w is not a series or
             list of one value for each row. Nothing is learned from the frame then.
 
         """

@@ -114,6 +114,7 @@ def test_slots_can_be_dropped_and_keys_come_back_behind():
 def test_columns_are_those_of_the_slots():
     reader = RowReader("missing")
     reader.extend(["a", "b"])
+    assert reader.columns(["a", "b"]) == [0, 1]
     assert reader.columns(["x", "b", "a"]) == [2, 1]
     assert reader.columns(["a", "x"]) is None
     assert reader.columns([]) is None

@@ -200,4 +200,4 @@ class Readings:
     def head(self, n: int) -> Readings:
         """The first n of them."""
         residuals = self.residuals[:n] if self.residuals is not None else None
-        return dataclasses.replace(self, rows=self.rows[:n], views=self.views[:n], residuals=residuals)
+        return Readings(self.rows[:n], self.views[:n], residuals, self.keys, self.scaler, self.retired)

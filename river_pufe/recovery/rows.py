@@ -75,6 +75,8 @@ class RowReader(Stored):
 
     def columns(self, keys: list[Key]) -> list[int] | None:
         """Columns of the slots in samples of some keys; None if one of the slots has none."""
+        if keys == self.keys:
+            return list(range(len(keys)))
         columns = {key: column for column, key in enumerate(keys)}
         found = [columns.get(key, -1) for key in self.keys]
         return None if -1 in found else found

@@ -157,7 +157,7 @@ class RowScaler(Stored, Scaler):
         units = self._inverse * self.deviation
         known = (self._variance >= 0.0) & ((self._inverse == 0.0) | np.isclose(units, 1.0))
         if not (known.all() and np.allclose(self.deviation, np.sqrt(self._variance), atol=0.0)):
-            raise ValueError("the state has units that are no standard deviations")
+            raise ValueError("the state has units that are not standard deviations")
 
     @property
     def remaining(self) -> int:

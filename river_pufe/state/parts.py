@@ -213,7 +213,7 @@ def restore(name: str, attributes: dict[str, typing.Any], trusted: bool) -> typi
 
 
 def _is_finite(value: typing.Any) -> bool:
-    """Whether a value is no array with NaN or infinity."""
+    """Whether a value is not an array, or has neither NaN nor infinity in it."""
     return not isinstance(value, np.ndarray) or value.dtype.kind != "f" or bool(np.isfinite(value).all())
 
 
