@@ -94,9 +94,8 @@ class Experts(Part, abc.ABC):
     def priors(self) -> Array:
         """How much each expert counts before any loss, shape (n,)."""
 
-    @abc.abstractmethod
     def make_room(self, task: Task) -> None:
-        """Append columns of scores for new classes, as many as the task has now."""
+        """Append columns of scores for new classes, as many as the task has now; there are none by default."""
 
     @abc.abstractmethod
     def follow(self, evolution: Evolution, weights: Array) -> Mask:

@@ -62,7 +62,6 @@ class SpaceExperts(Experts):
         self.present = present
         self.in_overlap = in_overlap
         self.frozen = frozen
-        self._n_columns = 0
         # Positions never move: the aggregator knows experts by them. One that is free again is taken by the next space.
         self._numbers: list[int] = [_PRESENT, 0] if present else [0]
         self._learners: dict[int, Learner] = {number: learner.clone() for number in self._numbers}
@@ -95,10 +94,6 @@ class SpaceExperts(Experts):
     @property
     def priors(self) -> Array:
         return np.ones(len(self._numbers))
-
-    def make_room(self, task: Task) -> None:
-        # Only to be part of the state, which earlier versions of this package read: the task is asked.
-        self._n_columns = task.n_columns
 
     def follow(self, evolution: Evolution, weights: Array) -> Mask:
         born = set()

@@ -273,7 +273,7 @@ class Overlap(OverlapLaw):
     estimate.
 
     An EM step costs O(p³) for p previous features, and O(a³) for each set of a absent entries. It is done when the
-    number of rows has grown by a quarter, and at the end. Memory is O(d²).
+    number of rows has grown by a quarter, where rows are settled, and at the end. Memory is O(d²).
 
     Parameters
     ----------
