@@ -321,3 +321,10 @@ def test_memory_has_a_bound():
 def test_parameters_are_checked(kind, parameters):
     with pytest.raises(ValueError, match=next(iter(parameters))):
         kind(**parameters)
+
+
+def test_rows_of_far_smaller_units_are_bounded():
+    neighbours = begin(Neighbours(), np.random.default_rng(0).normal(size=(4, 2)))
+    neighbours.rescale(NewUnits(np.array([1e200, 1.0]), np.zeros(2), np.full(2, 4.0)))
+    assert all(np.isfinite(value).all() for value in vars(neighbours).values() if isinstance(value, np.ndarray))
+    assert np.isfinite(neighbours(np.ones((1, 2)))).all()

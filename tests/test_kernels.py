@@ -264,6 +264,13 @@ def test_outputs_are_regressed_on_inputs_alike(seed, p, w, n, noise):
     assert evidence[0] == pytest.approx(evidence[1], rel=1e-9, abs=1e-6)
 
 
+def test_without_inputs_nothing_is_regressed_alike():
+    for version in (plain, compiled):
+        coefficients, uncertainty, noise, penalties = version.regress(np.diag([3.0, 8.0]), 3.0, np.zeros(0), 2)
+        assert [coefficients.shape, uncertainty.shape, penalties.shape] == [(0, 2), (0, 0), (0,)]
+        assert noise.tolist() == [1.5, 4.0]
+
+
 def _evidence(scatter, n, p, penalty):
     stiff = scatter[:p, :p] + penalty * np.eye(p)
     rest = scatter[p:, p:] - scatter[p:, :p] @ np.linalg.solve(stiff, scatter[:p, p:])

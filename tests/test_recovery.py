@@ -16,6 +16,7 @@ from river import linear_model, optim, preprocessing
 from river_pufe import FeatureRecovery, datasets
 from river_pufe.pufe import paper_recovery
 from river_pufe.recovery import GaussianRows, LeastSquaresRows
+from river_pufe.recovery.reading import Readings
 from river_pufe.recovery.row_model import RowModel
 from river_pufe.recovery.scaling import NoScaler
 from river_pufe.recovery.spaces import FeatureSpaces
@@ -539,3 +540,17 @@ def test_it_says_when_rows_have_new_units():
         else:
             np.testing.assert_array_equal(recovery.read(x).views[0, 1:], before)
     assert 10 < n_renewed < 60
+
+
+def test_rows_that_wait_are_learned_once_the_row_is_no_longer_wide():
+    scaler, rows = NoScaler(), np.random.default_rng(0).normal(size=(60, 3))
+    known = []
+    for row_model in (GaussianRows(max_size=2), GaussianRows()):
+        row_model.extend(3, False, scaler)
+        for t, row in enumerate(rows):
+            if t == 17:
+                row_model.keep(np.array([True, True, False]))
+            row = row if t < 17 else row[:2]
+            row_model.update_many(Readings(row[None], row[None], None, [], scaler, ()))
+        known.append(row_model.complete(np.array([1.0, math.nan]), np.array([False, True]))[0])
+    np.testing.assert_allclose(*known, atol=0.02)

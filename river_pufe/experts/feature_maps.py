@@ -17,7 +17,7 @@ from ..state.packing import packed, unpacked
 from ..state.parts import Stored
 from ..values import Array, Indices, Mask
 
-#: Outcomes of another unit are clipped here, so that their squares are finite.
+#: Rows and outcomes of another unit are clipped here, so that their squares are finite.
 _FARTHEST = 1e50
 #: Distances below this share of the largest are rounding.
 _SAME = 1e-9
@@ -410,7 +410,9 @@ class Neighbours(Stored, FeatureMap):
         return np.arange(self.n)
 
     def rescale(self, units: NewUnits) -> None:
-        self._rows = units.factor * self._rows + units.shift
+        # What is beyond all floats is bounded as well.
+        with np.errstate(over="ignore"):
+            self._rows = kernels.clip(units.factor * self._rows + units.shift, _FARTHEST)
         self._squares = np.square(self._rows).sum(1)
         self._renew_form()
         return None

@@ -966,7 +966,7 @@ def regress(scatter: Array, n: float, penalties: Array, steps: int) -> tuple[Arr
         uncertainty = inverse(precision)
         coefficients = uncertainty @ across
         noise = np.maximum(size - (across * coefficients).sum(0), LEAST_NOISE * freedom) / freedom
-        if step == steps:
+        if step == steps or not p:
             break
         moved = (coefficients**2 / noise).sum(1) + width * uncertainty.diagonal()
         common = p * width / moved.sum()

@@ -193,7 +193,8 @@ class GaussianRows(Stored, RowModel):
         law = self._law.law
         if isinstance(self._law, WideScatter) and isinstance(law, LowRankGaussian) and len(law.mean) <= self.max_size:
             self._law = Scatter(law.full(), self._law.counts)
-            self._rows = []
+            # Those that wait are yet to be learned.
+            del self._rows[: len(self._rows) - self._n_waiting]
 
     def rescale(self, factor: Array, shift: Array) -> None:
         self._law.rescale(factor, shift)
