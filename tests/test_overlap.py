@@ -131,6 +131,25 @@ def test_the_penalties_come_from_em_and_stay_on_the_grid(seed, p, w, n, steps):
     np.testing.assert_allclose(regress(own, np.ones(p), steps).penalties, penalties)
 
 
+@pytest.mark.parametrize("n", [12, 40, 150])
+@pytest.mark.parametrize("noise", [0.0, 0.1, 1.0])
+@pytest.mark.parametrize("size", [1.0, 0.1, 0.01])
+def test_the_common_penalty_is_that_of_a_noise_that_is_not_below_the_least(n, noise, size):
+    """As in `regress`: where nothing is left to explain, the noise is a share of each row."""
+    rng, p, w = np.random.default_rng(n), 3, 2
+    X = rng.normal(size=(n, p))
+    rows = np.hstack([X, size * (X @ rng.normal(size=(p, w)) + noise * rng.normal(size=(n, w)))])
+    centered = rows - rows.mean(0)
+    X, Y = centered[:, :p], centered[:, p:]
+
+    def evidence(penalty):
+        shape = np.eye(n) + X @ X.T / penalty
+        left = (Y * np.linalg.solve(shape, Y)).sum(0) / (n - 1)
+        return -w * np.linalg.slogdet(shape)[1] - (n - 1) * np.log(np.maximum(left, LEAST_NOISE)).sum()
+
+    assert evidence(best_penalty(moments(rows), p)) == pytest.approx(max(map(evidence, PENALTIES)), rel=1e-4)
+
+
 @settings(deadline=None, max_examples=20)
 @given(seeds, st.integers(1, 4), st.integers(1, 3), st.integers(4, 12))
 def test_the_common_penalty_has_the_largest_marginal_likelihood(seed, p, w, n):
