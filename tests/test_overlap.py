@@ -519,3 +519,30 @@ def test_a_law_of_two_spaces_is_learned_less_and_less_often(wide, monkeypatch):
         overlap.learn(rows[:n], 1)
     assert all(later >= 1.25 * earlier for earlier, later in itertools.pairwise(fitted))
     assert fitted[-1] >= 60 / 1.25 - 1
+
+
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("change", ["rescale", "keep", "extend"])
+def test_a_change_that_is_none_loses_nothing_of_rows_that_are_settled(wide, change):
+    rng, p, w = np.random.default_rng(0), 4, 3
+    law, coefficients, noise = world(rng, p, w)
+    rows = both(rng, law, coefficients, noise, 100)
+    rows[rng.random(rows.shape) < 0.1] = np.nan
+    counts, previous = np.full((2, p), 1000.0), LowRankGaussian.from_full(law, p)
+    overlap, untouched = (WideOverlap(previous, counts, w) if wide else Overlap(law, counts, w) for _ in range(2))
+    for each in (overlap, untouched):
+        each.learn(rows[:64], 64)
+        each.settle(rows[:64], 32)
+    if change == "rescale":
+        overlap.rescale(np.ones(p + w), np.zeros(p + w))
+    elif change == "keep":
+        overlap.keep(np.ones(p + w, dtype=bool))
+    else:
+        overlap.extend(0)
+    for each in (overlap, untouched):
+        each.learn(rows[32:], 36)
+        each.finish(rows[32:])
+    absent = np.arange(p + w) < 2
+    row = np.where(absent, np.nan, 0.5)
+    np.testing.assert_allclose(overlap.law.complete(row, absent), untouched.law.complete(row, absent), rtol=1e-6)
+    np.testing.assert_allclose(overlap.counts, untouched.counts)
