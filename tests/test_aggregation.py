@@ -158,6 +158,18 @@ def test_experts_that_are_born_know_nothing_and_the_others_all_they_knew(prototy
 @everyone
 @settings(deadline=None, max_examples=20)
 @given(games())
+def test_where_nobody_is_born_all_goes_on(prototype, game):
+    n = game[0].shape[1]
+    aggregator, untouched = begin(prototype, n), begin(prototype, n)
+    for losses, awake in zip(*game):
+        np.testing.assert_allclose(play(aggregator, losses, awake), play(untouched, losses, awake))
+        aggregator.reset(np.zeros(n, dtype=bool), np.ones(n))
+        np.testing.assert_allclose(aggregator.strengths(), untouched.strengths())
+
+
+@everyone
+@settings(deadline=None, max_examples=20)
+@given(games())
 def test_a_copy_goes_on_like_the_original(prototype, game):
     aggregator = begin(prototype, game[0].shape[1])
     half = len(game[0]) // 2

@@ -126,6 +126,35 @@ def test_a_change_is_gross_in_any_unit(unit):
         assert find_conversion(read / 1000, expected, 10.0 * unit, False, True) == found
 
 
+@pytest.mark.parametrize("new", ["Celsius", "Kelvin", "Fahrenheit"])
+@pytest.mark.parametrize("old", ["Celsius", "Kelvin", "Fahrenheit"])
+def test_a_temperature_may_be_in_any_scale(old, new):
+    celsius, rng = np.random.default_rng(0).normal(20, 6, size=24), np.random.default_rng(1)
+    before = constants.convert_temperature(celsius, "Celsius", old)
+    after = constants.convert_temperature(celsius, "Celsius", new)
+    noise = 0.1 * before.std()
+    expected = before + noise * rng.normal(size=24)
+    found = find_conversion(after, expected, noise, True, False)
+    zero, one = constants.convert_temperature([0.0, 1.0], new, old)
+    assert found == pytest.approx((one - zero, zero), abs=1e-6)
+
+
+@pytest.mark.parametrize("explained", [True, False])
+@pytest.mark.parametrize("power", [*range(-10, 0), *range(1, 11)])
+def test_prefixes_go_from_nano_to_giga(power, explained):
+    expected, read = readings(2.0, 24) if explained else (np.full(24, 68.0), readings(10.0, 24)[1])
+    found = find_conversion(read / 10.0**power, expected, 2.0 if explained else 14.0, explained, False)
+    assert found == (pytest.approx((10.0**power, 0.0)) if abs(power) < 10 else None)
+
+
+def test_a_factor_is_not_estimated_from_values_that_are_at_right_angles_to_what_is_expected():
+    """Values of a mean of 0 against expected ones whose products with them cancel have no factor alone."""
+    expected = np.tile([1.0, 2.0, 3.0, 4.0], 16)
+    values = expected - 3.0
+    assert values @ expected == 0.0
+    assert find_conversion(values, expected, 0.1, True, True) == pytest.approx((1.0, 3.0))
+
+
 def test_units_are_those_of_physics():
     """A key that was in one unit of a pair, and is in the other one now, is converted without an estimate."""
     hour, minute = constants.hour, constants.minute

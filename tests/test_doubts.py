@@ -165,6 +165,26 @@ def test_two_keys_that_explain_each_other_may_change_together():
     assert doubted(recovery, samples[-1]) == []
 
 
+def test_before_it_is_known_what_is_usual_all_is_believed():
+    samples, _ = thermometers()
+    recovery = train(FeatureRecovery(), samples[:20])
+    reading = recovery.read({**samples[20], "room 0": 1e9})
+    assert (reading.residuals, reading.too_far, reading.n_strange) == (None, -1, 0)
+    assert not np.isnan(reading.row).any()
+
+
+def test_rounds_are_not_strange_because_a_key_is_doubted():
+    samples, _ = thermometers("milli")
+    recovery = train(FeatureRecovery(), samples[: CHANGED_AT + 16])
+    numbers = []
+    for x in samples[CHANGED_AT + 16 : CHANGED_AT + 28]:
+        assert doubted(recovery, x) == ["room 0"]
+        numbers.append(recovery.read(dict.fromkeys(x, 500.0)).n_strange)
+        recovery.learn_one(x)
+    # The one that is asked about, and those that ended the block before.
+    assert numbers == [2] * 12
+
+
 def test_strange_rounds_of_a_law_that_is_gone_do_not_count():
     samples, _ = thermometers(explained=False)
     strange = {**samples[0], "room 0": 200.0}

@@ -94,3 +94,14 @@ def test_slots_that_are_dropped_are_unknown_to_what_is_left():
     # With the slot that was dropped at hand as well, no more is said than by those that are left.
     expected = taught(before).predict(np.array([False, True, True, False]))(row[~absent])
     assert model.predict(absent)(row[~absent]) == pytest.approx(expected[1:], rel=0.2)
+
+
+@pytest.mark.parametrize("overlapping", [False, True], ids=["one space", "an overlap"])
+def test_a_row_in_which_nothing_is_observed_is_all_at_its_mean(overlapping):
+    """Rows are standardized, so that is 0, whatever the latest rows were."""
+    rows = 1.0 + rows_of_rank(2, 60, PREVIOUS + MORE)
+    model = taught(rows[:40, :PREVIOUS], rows[40:] if overlapping else None)
+    d = PREVIOUS + MORE * overlapping
+    completed, usable = model.complete(np.full(d, np.nan), np.ones(d, dtype=bool))
+    assert completed.tolist() == [0.0] * d
+    assert not usable

@@ -298,8 +298,24 @@ def test_what_returns_has_the_weights_that_it_had(forgotten):
     np.testing.assert_allclose(returned, 2.0 * weights[:, [0, 1, 1]] * [1, 0, 1])
 
 
-def test_scores_follow_their_unit():
-    experts, rows = of_three_keys(), some_rows(3)
+@pytest.mark.parametrize("first", [Identity(), Neighbours(window=20), RandomFourier(n_features=6)], ids=repr)
+@pytest.mark.parametrize("more", [(), (Identity(),)], ids=["alone", "before another one"])
+def test_any_map_may_come_first(first, more):
+    rng, regressor = np.random.default_rng(0), PUFERegressor(LinearExperts(maps=(first, *more)))
+    classifier = PUFEClassifier(LinearExperts(maps=(first, *more)))
+    for t, row in enumerate(rng.uniform(0, 1, size=(300, 2)).tolist()):
+        x = dict(zip("ab", row))
+        regressor.learn_one(x, sum(row))
+        # A class that comes late.
+        classifier.learn_one(x, "c" if t > 100 and row[0] > 0.8 else "ab"[row[1] > 0.5])
+    assert regressor.predict_one({"a": 0.5, "b": 0.4}) == pytest.approx(0.9, abs=0.15)
+    assert [classifier.predict_one({"a": a, "b": b}) for a, b in ((0.2, 0.1), (0.2, 0.9), (0.95, 0.1))] == list("abc")
+
+
+@pytest.mark.parametrize("first", [0, 1, 2])
+def test_scores_follow_their_unit(first):
+    maps = [Identity(), Neighbours(window=20), RandomFourier(n_features=6)]
+    experts, rows = of_three_keys(maps=(*maps[first:], *maps[:first])), some_rows(3)
     before = scores(experts, rows)
     experts.rescale_scores(2.5, -1.5)
     np.testing.assert_allclose(scores(experts, rows), 2.5 * before - 1.5)

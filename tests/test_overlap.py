@@ -131,6 +131,25 @@ def test_the_penalties_come_from_em_and_stay_on_the_grid(seed, p, w, n, steps):
     np.testing.assert_allclose(regress(own, np.ones(p), steps).penalties, penalties)
 
 
+@pytest.mark.parametrize("n", [12, 40, 150])
+@pytest.mark.parametrize("noise", [0.0, 0.1, 1.0])
+@pytest.mark.parametrize("size", [1.0, 0.1, 0.01])
+def test_the_common_penalty_is_that_of_a_noise_that_is_not_below_the_least(n, noise, size):
+    """As in `regress`: where nothing is left to explain, the noise is a share of each row."""
+    rng, p, w = np.random.default_rng(n), 3, 2
+    X = rng.normal(size=(n, p))
+    rows = np.hstack([X, size * (X @ rng.normal(size=(p, w)) + noise * rng.normal(size=(n, w)))])
+    centered = rows - rows.mean(0)
+    X, Y = centered[:, :p], centered[:, p:]
+
+    def evidence(penalty):
+        shape = np.eye(n) + X @ X.T / penalty
+        left = (Y * np.linalg.solve(shape, Y)).sum(0) / (n - 1)
+        return -w * np.linalg.slogdet(shape)[1] - (n - 1) * np.log(np.maximum(left, LEAST_NOISE)).sum()
+
+    assert evidence(best_penalty(moments(rows), p)) == pytest.approx(max(map(evidence, PENALTIES)), rel=1e-4)
+
+
 @settings(deadline=None, max_examples=20)
 @given(seeds, st.integers(1, 4), st.integers(1, 3), st.integers(4, 12))
 def test_the_common_penalty_has_the_largest_marginal_likelihood(seed, p, w, n):
@@ -500,3 +519,30 @@ def test_a_law_of_two_spaces_is_learned_less_and_less_often(wide, monkeypatch):
         overlap.learn(rows[:n], 1)
     assert all(later >= 1.25 * earlier for earlier, later in itertools.pairwise(fitted))
     assert fitted[-1] >= 60 / 1.25 - 1
+
+
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("change", ["rescale", "keep", "extend"])
+def test_a_change_that_is_none_loses_nothing_of_rows_that_are_settled(wide, change):
+    rng, p, w = np.random.default_rng(0), 4, 3
+    law, coefficients, noise = world(rng, p, w)
+    rows = both(rng, law, coefficients, noise, 100)
+    rows[rng.random(rows.shape) < 0.1] = np.nan
+    counts, previous = np.full((2, p), 1000.0), LowRankGaussian.from_full(law, p)
+    overlap, untouched = (WideOverlap(previous, counts, w) if wide else Overlap(law, counts, w) for _ in range(2))
+    for each in (overlap, untouched):
+        each.learn(rows[:64], 64)
+        each.settle(rows[:64], 32)
+    if change == "rescale":
+        overlap.rescale(np.ones(p + w), np.zeros(p + w))
+    elif change == "keep":
+        overlap.keep(np.ones(p + w, dtype=bool))
+    else:
+        overlap.extend(0)
+    for each in (overlap, untouched):
+        each.learn(rows[32:], 36)
+        each.finish(rows[32:])
+    absent = np.arange(p + w) < 2
+    row = np.where(absent, np.nan, 0.5)
+    np.testing.assert_allclose(overlap.law.complete(row, absent), untouched.law.complete(row, absent), rtol=1e-6)
+    np.testing.assert_allclose(overlap.counts, untouched.counts)

@@ -329,13 +329,6 @@ def test_sizes_that_are_not_those_of_what_is_there_are_refused():
             state.loads(edited(data, path, 10**9))
 
 
-def test_experts_of_spaces_have_as_many_columns_as_the_task():
-    model = play(PUFEClassifier(SpaceExperts(OnlineGradientDescent())), 45)
-    twin = state.loads(edited(state.dumps(model), "_experts._n_columns", 10**9))
-    x = dict.fromkeys(model.living_keys, 1.0)
-    assert twin.predict_proba_one(x) == model.predict_proba_one(x)
-
-
 def test_weights_that_are_not_finite_are_noticed():
     told = play(PUFEClassifier()).state_dict()
     told["model"]["_experts"]["_weights"][1] = math.nan

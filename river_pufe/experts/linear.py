@@ -145,10 +145,12 @@ class LinearExperts(Stored, Experts):
         self._n_columns = task.n_columns
         self._rearrange([each.make_room(task.n_outcomes) for each in self._maps])
         # What is known of one outcome is known of all: their order must not matter.
-        for each, rules in zip(self._maps, self._rules):
+        for k, (each, rules) in enumerate(zip(self._maps, self._rules)):
             if each.of_outcomes:
+                # The constant is of the block of the first map.
+                origins = np.repeat([0, -1], [k == 0, each.n])
                 for rule in rules:
-                    rule.rearrange(np.full(each.n, -1))
+                    rule.rearrange(origins)
         self.rebuild()
         self._try()
 
