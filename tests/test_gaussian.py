@@ -178,3 +178,10 @@ def test_the_precision_is_computed_once():
     law = full(np.random.default_rng(0), 3)
     np.testing.assert_allclose(law.precision @ law.covariance, np.eye(3), atol=1e-9)
     assert law.precision is law.precision
+
+
+@pytest.mark.parametrize("size", [1e6, 1e9, 1e12])
+def test_factors_may_be_far_larger_than_the_noise(size):
+    """Of two equal features, one with noise 1 tells the other up to that noise; rounding hides the second factor."""
+    law = LowRankGaussian(np.zeros(2), np.full((2, 2), size), np.ones(2))
+    assert law.variance(np.array([False, True])) == pytest.approx(2.0, rel=1e-3)

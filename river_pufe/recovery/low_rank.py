@@ -72,8 +72,16 @@ class LowRankGaussian:
     def deviations(self, absent: Mask) -> Array:
         """Deviations of the absent entries, whose squares add up to their covariance without noise; shape (k, a)."""
         matrix, _ = self._given(~absent)
+        factors = self.factors[:, absent]
+        try:
+            root = np.linalg.cholesky(matrix)
+        except np.linalg.LinAlgError:
+            # Rounding, where factors are far larger than the noise. But for that no eigenvalue is below 1.
+            sizes, directions = np.linalg.eigh(matrix)
+            scaled: Array = directions.T @ factors / np.sqrt(np.maximum(sizes, 1.0))[:, None]
+            return scaled
         # With M = L Lᵀ they are L⁻¹ F_a.
-        deviations: Array = linalg.solve_triangular(np.linalg.cholesky(matrix), self.factors[:, absent], lower=True)
+        deviations: Array = linalg.solve_triangular(root, factors, lower=True)
         return deviations
 
     def given_others(self, row: Array) -> tuple[Array, Array]:
