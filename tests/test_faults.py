@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import multiprocessing
 import os
@@ -170,6 +171,7 @@ def test_a_fleet_on_a_full_disk_is_what_was_committed(tmp_path, live):
     assert {key: state.dumps(fleet.model(key)) for key in fleet.keys} == {
         key: state.dumps(right.model(key)) for key in right.keys
     }
+    fleet.close()
 
 
 # A folder in which nothing can be written.
@@ -288,4 +290,5 @@ def test_a_damaged_store_is_named_and_left_alone(tmp_path, damage):
         told = result.output.replace("\n", "")
         assert "a.db cannot be used as a store" in told or "b.db is not a model that can be loaded" in told
     path.write_bytes(sound)
-    assert SQLiteStore(path).get("a") == b"state"
+    with contextlib.closing(SQLiteStore(path)) as store:
+        assert store.get("a") == b"state"
