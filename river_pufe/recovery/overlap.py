@@ -13,7 +13,7 @@ from ..values import Array, Indices, Mask
 from . import monotone
 from .gaussian import Gaussian, packed, solve, unpacked
 from .monotone import order_of_loss
-from .row_law import GROWTH, OverlapLaw
+from .row_law import GROWTH, WINDOW, OverlapLaw
 from .scatter import typical
 
 #: EM steps at the end, and where expectations are settled, at most; one is enough while the overlap goes on.
@@ -229,8 +229,6 @@ class _Conditional(typing.NamedTuple):
         return _Expected(np.concatenate((first, others)), spread + more, spread)
 
     def _expect(self, rows: Array, order: Indices | None) -> tuple[Array, Array]:
-        if not len(rows):
-            return rows, np.zeros(self.precision.shape)
         if order is not None and (done := monotone.expect(rows, order, self.mean, self.precision)) is not None:
             return done
         return kernels.expect(rows, self.mean, None, self.precision, np.ones(len(rows)))
@@ -324,7 +322,9 @@ class Overlap(OverlapLaw):
         return len(self.previous.mean)
 
     def renew(self, rows: Array) -> None:
-        self._fit(rows, 1, 0)
+        # Of a full window, rows are settled at once, which learns anew as well.
+        if len(rows) < WINDOW:
+            self._fit(rows, 1, 0)
 
     def finish(self, rows: Array) -> None:
         self._fit(rows, _LAST_STEPS, 0)

@@ -110,10 +110,9 @@ class OverlapLaw(RowLaw):
         seen = (~np.isnan(rows[len(rows) - n_new :])).sum(0)
         self.counts = self.counts + np.stack([seen, np.full_like(seen, n_new)])
         self._n += n_new
-        # Of a full window, rows are settled at once.
-        if self._n >= self._next and len(rows) < WINDOW:
-            self.renew(rows)
+        if self._n >= self._next:
             self._next = GROWTH * self._n
+            self.renew(rows)
 
     @abc.abstractmethod
     def renew(self, rows: Array) -> None:
